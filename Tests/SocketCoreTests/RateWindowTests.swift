@@ -69,7 +69,7 @@ struct RateWindowTests {
         var window = RateWindow()
         window.sample(total: 0, now: .at(0))
         window.sample(total: 0, now: .at(100))
-        window.stood(until: .at(60_000))
+        window.recordIdle(until: .at(60_000))
         window.sample(total: 1_000_000, now: .at(60_100))
         var sampled = RateWindow()
         sampled.sample(total: 0, now: .at(59_900))
@@ -109,7 +109,7 @@ struct RateWindowTests {
         window.sample(total: 0, now: .at(0))
         window.sample(total: 1_000, now: .at(1_000))
         let rate = window.perSecond
-        window.stood(until: .at(1_500))
+        window.recordIdle(until: .at(1_500))
         #expect(window.perSecond == rate)
         window.sample(total: 1_000, now: .at(4_000))
         #expect(window.perSecond == 0)

@@ -49,8 +49,8 @@ struct TLSUpgradeTests {
         expect(!machine.writing.wantsToSend, true)
         expect(machine.reading.wanted, 0)
         machine.didSecure(now: now)
-        expect(machine.reading.tagInHand, 3)
-        expect(machine.writing.tagInHand, 4)
+        expect(machine.reading.currentTag, 3)
+        expect(machine.writing.currentTag, 4)
         expect(machine.readingSnapshot().barrier, nil)
     }
 
@@ -63,7 +63,7 @@ struct TLSUpgradeTests {
         _ = machine.beginHandshake(until: nil)
         read(&machine, 2)
         machine.didSecure(now: now)
-        expect(machine.reading.tagInHand, 2)
+        expect(machine.reading.currentTag, 2)
         expect(machine.readingSnapshot().pending.map(\.tag), [1])
     }
 
@@ -76,7 +76,7 @@ struct TLSUpgradeTests {
         write(&machine, 3)
         expect(machine.next(), .none)
         machine.didConnect(now: now)
-        expect(machine.reading.tagInHand, 2)
+        expect(machine.reading.currentTag, 2)
         expect(machine.writing.isEmpty, true)
         expect(machine.readingSnapshot().barrier, 1)
         expect(machine.readingSnapshot().pending.map(\.tag), [1])

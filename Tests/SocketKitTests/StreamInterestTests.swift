@@ -18,7 +18,7 @@ import Testing
     @Test func aNewStreamIsWatchedForBytesOnce() {
         #expect(stream.change() == .add(.read))
         #expect(stream.change() == .none)
-        #expect(stream.interest.watched == .read)
+        #expect(stream.interest.registered == .read)
     }
 
     @Test func bytesThatNobodyReadsStayInTheKernelAndOnlyFINIsReported() {

@@ -48,7 +48,7 @@ import Testing
                     group.addTask { (0..<50).allSatisfy { _ in box.reference.map { $0.name == round } ?? true } }
                 }
                 group.addTask {
-                    owner.letGo()
+                    owner.releaseRetired()
                     return true
                 }
                 for await isWhole in group { #expect(isWhole) }
@@ -62,7 +62,7 @@ import Testing
         private let held: Lock<Object?>
         init(_ object: Object) { held = Lock(object) }
         var object: Object? { held.withLock { $0 } }
-        func letGo() { held.replace(\.self, with: nil) }
+        func releaseRetired() { held.replace(\.self, with: nil) }
     }
 
     /// Lets a test hold what cannot be copied.

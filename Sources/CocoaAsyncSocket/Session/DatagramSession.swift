@@ -12,7 +12,7 @@ final class UdpSession: DatagramSocketDelegate {
         weak var owner: GCDAsyncUdpSocket?
         var delegate = WeakUdpDelegate()
         /// Nobody is called without a queue.
-        var isMute = true
+        var isDetached = true
         /// The most bytes of one datagram that are delivered, by family.
         var most: (v4: Int, v6: Int)
         /// An error of the kernel has closed it: what was queued is dropped without a word.
@@ -29,7 +29,7 @@ final class UdpSession: DatagramSocketDelegate {
 
     /// Sets whom its callbacks go to, and where.
     func setDelegate(_ delegate: WeakUdpDelegate, on queue: DispatchQueue?) {
-        state.withLock { ($0.delegate, $0.isMute) = (delegate, queue == nil) }
+        state.withLock { ($0.delegate, $0.isDetached) = (delegate, queue == nil) }
         socket.delegateQueue = queue
     }
 
@@ -44,7 +44,7 @@ final class UdpSession: DatagramSocketDelegate {
 
     /// Calls the delegate, if there is one, and a queue to call it on.
     func tell(_ call: (any GCDAsyncUdpSocketDelegate, GCDAsyncUdpSocket) -> Void) {
-        let target = state.withLock { Unchecked(($0.owner, $0.isMute ? nil : $0.delegate.object)) }
+        let target = state.withLock { Unchecked(($0.owner, $0.isDetached ? nil : $0.delegate.object)) }
         guard let owner = target.value.0, let delegate = target.value.1 else { return }
         call(delegate, owner)
     }

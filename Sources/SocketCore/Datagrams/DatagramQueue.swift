@@ -78,7 +78,7 @@ package struct DatagramQueue: Sendable {
         if entry.target == .name { answers.updateValue(nil, forKey: entry.operation) }
         pendingBytes += entry.bytes.count
         queued.append(entry)
-        if inHand == nil { takeInHand(now) }
+        if inHand == nil { startNext(now) }
     }
 
     /// The resolver answered for an entry; no effect when it is not here any more.
@@ -197,7 +197,7 @@ package struct DatagramQueue: Sendable {
         guard let first = queued.popFirst() else { fatalError("nothing is queued") }
         left(first)
         inHand = nil
-        takeInHand(now)
+        startNext(now)
         return first
     }
 
@@ -221,7 +221,7 @@ package struct DatagramQueue: Sendable {
         answers.removeValue(forKey: entry.operation)
     }
 
-    private mutating func takeInHand(_ now: MonotonicTime) {
+    private mutating func startNext(_ now: MonotonicTime) {
         guard queued.count > 0 else { return }
         inHand = InHand(timer: OperationTimer(now: now), ownLimit: queued[0].limit)
     }

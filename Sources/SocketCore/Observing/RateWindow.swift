@@ -40,7 +40,7 @@ package struct RateWindow {
 
     /// Notes that the total has not grown until `time`, without a sample for it: what it grows by next grew since then. Not
     /// of a rate that is not 0: that has to be sampled to fall.
-    package mutating func stood(until time: MonotonicTime) {
+    package mutating func recordIdle(until time: MonotonicTime) {
         switch state {
         case .sampled(let total, let last) where last < time: state = .sampled(total: total, time: time)
         case .measured(let total, let last, let grew, 0) where last < time:

@@ -9,7 +9,7 @@
 package struct ReadQueue: ~Copyable, Sendable {
     /// The read in hand; vacated where nothing is queued, or a read overran its limit. It is used where it lies, since a
     /// copy counts its bytes. Whatever changes it, or its clock, says so by `currentChanged`.
-    private(set) var current = ReadInHand()
+    private(set) var current = CurrentRead()
     private(set) var preBuffer = PreBuffer()
     /// Reads completed so far; each item of a standing read counts.
     package private(set) var completed: UInt64 = 0
@@ -80,7 +80,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Takes a read in hand, in place of one that is done.
     private mutating func hold(_ read: consuming QueuedRead, now: MonotonicTime) {
         (hasCurrent, lendsBytes, isAsking) = (true, read.lendsBytes, false)
-        current = ReadInHand(read, now: now)
+        current = CurrentRead(read, now: now)
         hasDeadline = current.hasDeadline
     }
 
@@ -89,9 +89,9 @@ package struct ReadQueue: ~Copyable, Sendable {
         hold(next, now: now)
     }
 
-    private mutating func takeCurrent() -> ReadInHand? {
+    private mutating func takeCurrent() -> CurrentRead? {
         guard hasCurrent else { return nil }
-        var taken = ReadInHand()
+        var taken = CurrentRead()
         swap(&taken, &current)
         nothingIsCurrent()
         return taken
@@ -163,9 +163,9 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     /// How many of these bytes, which follow those that are here, complete the item that a lending read has the first
     /// bytes of; nil: none of them does, or none of it is here. What lies behind them can be lent.
-    package func missingOfItem(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    package func bytesCompletingItem(in bytes: UnsafeRawBufferPointer) -> Int? {
         guard lendsBytes, !isAsking, !preBuffer.isEmpty else { return nil }
-        return current.missingOfItem(bytes, behind: preBuffer)
+        return current.bytesCompletingItem(in: bytes, behind: preBuffer)
     }
 
     /// What the shell has to do next; call it until it says `.none`. It says so while the read in hand is asking, and
@@ -201,7 +201,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     package var deadline: MonotonicTime? { hasCurrent ? current.deadline : nil }
 
     /// The caller's number of the read in hand.
-    package var tagInHand: Int? { hasCurrent ? current.read.tag : nil }
+    package var currentTag: Int? { hasCurrent ? current.read.tag : nil }
 
     /// Whether the current read's time is up although bytes that were read ahead complete it: `expire` leaves it alone.
     package func isDueAndComplete(_ now: MonotonicTime) -> Bool {

@@ -6,7 +6,7 @@
 package struct WriteQueue: ~Copyable, Sendable {
     /// The write in hand; without bytes where there is none. It is used where it lies, since a copy counts its bytes.
     /// Whatever changes it, or its clock, says so by `currentChanged`.
-    private(set) var current = WriteInHand()
+    private(set) var current = CurrentWrite()
     /// Bytes written since the write in hand became full; they belong to those behind it, in order.
     private var excess = 0
     /// Bytes queued that the kernel has not taken, those of the write in hand included.
@@ -82,7 +82,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     package var deadline: MonotonicTime? { hasCurrent ? current.deadline : nil }
 
     /// The caller's number of the write in hand.
-    package var tagInHand: Int? { hasCurrent ? current.write.tag : nil }
+    package var currentTag: Int? { hasCurrent ? current.write.tag : nil }
 
     /// Pauses the write in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
     /// when it is wholly with the kernel, so that `advance` completes it.
@@ -208,7 +208,7 @@ package struct WriteQueue: ~Copyable, Sendable {
 
     private mutating func failCurrent(_ error: SocketError) -> FailedOperation? {
         guard hasCurrent else { return nil }
-        var ended = WriteInHand()
+        var ended = CurrentWrite()
         swap(&ended, &current)
         nothingIsCurrent()
         pendingBytes -= ended.missing
@@ -227,7 +227,7 @@ package struct WriteQueue: ~Copyable, Sendable {
 
     /// Takes a write in hand, in place of one that is done.
     private mutating func hold(_ write: consuming QueuedWrite, now: MonotonicTime) {
-        current = WriteInHand(write, now: now)
+        current = CurrentWrite(write, now: now)
         (hasCurrent, isAsking, hasDeadline) = (true, false, current.hasDeadline)
     }
 

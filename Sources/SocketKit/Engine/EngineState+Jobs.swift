@@ -34,7 +34,7 @@ extension EngineState {
         // Nobody has to be called, and no caller's caller is in the midst of a step: what was retired has served its time.
         if outbox.isEmpty, !outbox.isDelivering, !hasTaken {
             forgetUnreceived()
-            letGo()
+            releaseRetired()
             // What went may have asked for something.
             flushAllWrites()
         }
@@ -73,7 +73,7 @@ extension EngineState {
         guard !doneJobs.isEmpty else { return }
         var done = MoveQueue<EngineJob>()
         swap(&done, &doneJobs)
-        host { while let job = done.popFirst() { _ = consume job } }
+        runUserCode { while let job = done.popFirst() { _ = consume job } }
         if doneJobs.isEmpty { swap(&done, &doneJobs) }
     }
 
@@ -94,7 +94,7 @@ extension EngineState {
         case .work(let work): outbox.append(.other(work))
         case .leg(let id, let command): perform(command, onLeg: id)
         case .holdAccepts(let id, let hold): acceptor(id)?.holdBack(hold)
-        case .caughtUp(let id): sessions[id]?.delegateCaughtUp()
+        case .caughtUp(let id): sessions[id]?.handleDelegateCaughtUp()
         case .webSocket(let handle, let id, let command, let operation):
             perform(command, of: handle, id, as: operation)
         case .acknowledgeEnd(let id): acknowledgeEnd(of: id)
@@ -103,7 +103,7 @@ extension EngineState {
         case .begin(let id, let addresses): connection(id)?.begin(with: addresses)
         case .resolved(let id, let result): connection(id)?.nameResolved(result)
         case .take(let moved, let handle): take(moved.value, for: handle)
-        case .released(let id): sessions[id]?.wasReleased()
+        case .released(let id): sessions[id]?.handleRelease()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)
             if request.changes != nil { answer(snapshot) } else { outbox.append(.other { answer(snapshot) }) }
@@ -154,7 +154,7 @@ extension EngineState {
             perform(command.action, on: connection, as: operation)
         } else {
             injecting.remove(operation)
-            handle.missed(command.action, as: operation, in: self)
+            handle.forwardOrFail(command.action, as: operation, in: self)
         }
     }
 

@@ -34,7 +34,7 @@ extension EngineState {
                 if account.callbacksLeft > 0 { continue }
                 break
             }
-            letGo()
+            releaseRetired()
             // What goes may have closed sockets that must be told, or looked at others, which are kept since.
             if outbox.isEmpty, holding.isEmpty, retired.isEmpty, isUpToDate, mailbox.sleep() {
                 // The reactor repeats most of these, but not those of descriptors that it does not watch any more.
@@ -106,7 +106,7 @@ extension EngineState {
     private func dispatch(_ readiness: Readiness) {
         // A session that closed earlier in this batch is simply not found.
         if let connection = sessions.borrow(readiness.token.socket) {
-            connection { $0.isReady(readiness) }
+            connection { $0.handle(readiness) }
         } else {
             sessions[readiness.token.socket]?.handle(readiness)
         }
@@ -135,14 +135,14 @@ extension EngineState {
     // MARK: The end of a turn
 
     /// All callbacks are made, so handles that nobody else holds go.
-    func letGo() {
+    func releaseRetired() {
         guard !holding.isEmpty || !retired.isEmpty else { return }
         // What a user keeps in a handle may act on other sockets as it dies. By then no connection may count on a
         // handle that this is about to release, so all of them give theirs up first.
         swap(&holding, &leaving)
         swap(&retired, &ended)
-        for index in leaving.indices { leaving[index].connection { $0.giveUpHandle() } }
-        host {
+        for index in leaving.indices { leaving[index].connection { $0.releaseHandle() } }
+        runUserCode {
             leaving.removeAll(keepingCapacity: true)
             // A snapshot of many sessions retires many handles, once.
             if !ended.isEmpty { ended.removeAll(keepingCapacity: ended.count <= 1_024) }
@@ -183,7 +183,7 @@ extension EngineState {
         var most = min(deadlines.count, account.deadlineLimit)
         while most > 0, let id = deadlines.popDue(now) {
             most -= 1
-            sessions[id]?.deadlineCame()
+            sessions[id]?.handleDeadline()
         }
     }
 
@@ -195,7 +195,7 @@ extension EngineState {
         guard !outbox.isDelivering, !outbox.isEmpty else { return 0 }
         let waiting = outbox.count
         var made = 0
-        host {
+        runUserCode {
             while made < account.callbacksLeft, made < waiting || goesOn && isUpToDate, let callback = outbox.popFirst()
             {
                 callback.run(in: self)
@@ -213,7 +213,7 @@ extension EngineState {
     private var isUpToDate: Bool { !hasJobs && unflushed.isEmpty && unflushedDatagrams.isEmpty }
 
     /// Runs user code. What it asks for while it runs is carried out in order with all else; callbacks come later.
-    func host<R>(_ userCode: () -> R) -> R {
+    func runUserCode<R>(_ userCode: () -> R) -> R {
         let (isDelivering, former) = (outbox.isDelivering, mailbox.beginHosting())
         outbox.isDelivering = true
         let result = userCode()
@@ -226,11 +226,11 @@ extension EngineState {
 
     /// Runs user code as `host` does, where none runs: an item costs little more than this.
     @inline(__always)
-    func hostLoan(_ userCode: () -> Void) {
+    func runBorrower(_ userCode: () -> Void) {
         outbox.isDelivering = true
-        mailbox.hosts(true)
+        mailbox.setRunsUserCode(true)
         userCode()
-        mailbox.hosts(false)
+        mailbox.setRunsUserCode(false)
         outbox.isDelivering = false
     }
 

@@ -118,14 +118,14 @@ final class EngineState: EngineStorage {
         sessions = SessionTable()
         for connection in open.lazy.compactMap(\.connection) { retire(connection) }
         for acceptor in open.lazy.compactMap(\.acceptor) { acceptor.close(error: nil, mode: nil, isReleased: true) }
-        for session in open.lazy.compactMap(\.datagrams) { session.wasReleased() }
+        for session in open.lazy.compactMap(\.datagrams) { session.handleRelease() }
         (unflushed, unflushedDatagrams, unreceived) = ([], [], [])
         unseen = []
-        host { while let job = jobs.popFirst() { _ = consume job } }
+        runUserCode { while let job = jobs.popFirst() { _ = consume job } }
         // Nobody is left who could be called; but what waits to be called holds connections, and these the engine.
         while !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty {
-            host { while let callback = outbox.popFirst() { _ = consume callback } }
-            letGo()
+            runUserCode { while let callback = outbox.popFirst() { _ = consume callback } }
+            releaseRetired()
         }
         requestTurn = {}
     }

@@ -96,7 +96,7 @@ final class Mailbox: Sendable {
     func endHosting(_ former: UInt) { host.store(former, ordering: .relaxed) }
 
     /// Notes both where no user code runs otherwise.
-    func hosts(_ isHosting: Bool) { host.store(isHosting ? pthread_self() : 0, ordering: .relaxed) }
+    func setRunsUserCode(_ isHosting: Bool) { host.store(isHosting ? pthread_self() : 0, ordering: .relaxed) }
 
     /// How many jobs were ever posted: the place of the last one.
     var posted: Int { postedCount.load(ordering: .relaxed) }

@@ -180,7 +180,7 @@ public final class SocketEngine: Sendable {
     func forget(_ inspection: SocketInspection) { inspections.withLock { $0.removeAll { $0 === inspection } } }
 
     /// Whether this is the engine that has that state.
-    func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
+    func owns(_ state: EngineState) -> Bool { mailbox === state.mailbox }
 
     /// Posts a job of the library's own, which never waits. May be called under the lock of a handle.
     func post(_ job: consuming EngineJob) {

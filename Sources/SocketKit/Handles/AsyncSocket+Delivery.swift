@@ -16,7 +16,7 @@ extension AsyncSocket: DeliveringHandle {
     }
 
     /// A command came whose session is over: it fails.
-    func missed(_ action: SocketCommand.Action, as operation: OperationID, in engineState: EngineState) {
+    func forwardOrFail(_ action: SocketCommand.Action, as operation: OperationID, in engineState: EngineState) {
         guard let failed = action.failure(as: operation) else { return }
         engineState.outbox.append(.missed(self, .failed(failed)))
     }
@@ -46,14 +46,14 @@ extension AsyncSocket: DeliveringHandle {
     var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
 
     /// Whether there is a delegate, where callbacks come on the engine's queue and nobody awaits anything; nil elsewhere.
-    func hearsHere(in engine: EngineState) -> Bool? {
-        let (hearsHere, delegate) = state.withLock { state in
-            let hearsHere = state.pump == nil && !state.isAwaited
-            return (hearsHere, hearsHere ? state.delegate : nil)
+    func hasInlineDelegate(in engine: EngineState) -> Bool? {
+        let (hasInlineDelegate, delegate) = state.withLock { state in
+            let hasInlineDelegate = state.pump == nil && !state.isAwaited
+            return (hasInlineDelegate, hasInlineDelegate ? state.delegate : nil)
         }
         // This may be its last reference.
         if let delegate { engine.retire(delegate) }
-        return hearsHere ? delegate != nil : nil
+        return hasInlineDelegate ? delegate != nil : nil
     }
 
     /// How callbacks arrive, for a snapshot; `reading` is the read in hand.
@@ -136,7 +136,7 @@ extension AsyncSocket: DeliveringHandle {
     func call(_ notice: SocketNotice) { call(notice, delegate) }
 
     /// Whether bytes can be shown where they are: the delegate is called where they arrive.
-    var takesLoans: Bool { state.withLock { $0.pump == nil } }
+    var deliversInline: Bool { state.withLock { $0.pump == nil } }
 
     /// Calls `body` with the delegate as long as it wants to go on, on the engine's queue; again where that is another one
     /// by then, of which `isSame` tells, unless callbacks come elsewhere from then on. The delegate is retained meanwhile,
@@ -149,8 +149,8 @@ extension AsyncSocket: DeliveringHandle {
             let changes = delegateChanges.load(ordering: .acquiring)
             var delegate = delegate
             goesOn = body(delegate) { delegateChanges.load(ordering: .acquiring) == changes }
-            engine.host { delegate = nil }
-            goesOn = goesOn && takesLoans
+            engine.runUserCode { delegate = nil }
+            goesOn = goesOn && deliversInline
         }
     }
 

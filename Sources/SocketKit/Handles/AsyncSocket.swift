@@ -114,7 +114,7 @@ public final class AsyncSocket: Sendable {
         try fact { connection -> Result<R, Failure>? in
             guard let connection, let descriptor = connection.socket?.descriptor else { return nil }
             connection.mayLiveOn = true
-            return connection.engine.host { Result { () throws(Failure) in try body(descriptor) } }
+            return connection.engine.runUserCode { Result { () throws(Failure) in try body(descriptor) } }
         }?.get()
     }
 
@@ -283,13 +283,13 @@ public final class AsyncSocket: Sendable {
 extension AsyncSocket: CustomStringConvertible {
     /// One line for a person: session, ends, and what is queued.
     public var description: String {
-        let picture: SocketSnapshot? = fact { $0?.snapshot(withKernel: false) }
-        guard let picture else { return "AsyncSocket (disconnected)" }
-        let ends = "\(picture.local?.description ?? "-") > \(picture.peer?.description ?? picture.target)"
-        let reads = picture.reading.pendingCount + (picture.reading.current == nil ? 0 : 1)
-        let writes = picture.writing.pendingCount + (picture.writing.current == nil ? 0 : 1)
-        return "AsyncSocket \(picture.id) \(picture.phase.rawValue) \(ends), reads \(reads), "
-            + "writes \(writes) (\(picture.writing.pendingBytes) bytes), "
-            + "received \(picture.received), sent \(picture.sent)"
+        let snapshot: SocketSnapshot? = fact { $0?.snapshot(withKernel: false) }
+        guard let snapshot else { return "AsyncSocket (disconnected)" }
+        let ends = "\(snapshot.local?.description ?? "-") > \(snapshot.peer?.description ?? snapshot.target)"
+        let reads = snapshot.reading.pendingCount + (snapshot.reading.current == nil ? 0 : 1)
+        let writes = snapshot.writing.pendingCount + (snapshot.writing.current == nil ? 0 : 1)
+        return "AsyncSocket \(snapshot.id) \(snapshot.phase.rawValue) \(ends), reads \(reads), "
+            + "writes \(writes) (\(snapshot.writing.pendingBytes) bytes), "
+            + "received \(snapshot.received), sent \(snapshot.sent)"
     }
 }

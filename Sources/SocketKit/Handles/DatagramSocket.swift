@@ -115,7 +115,7 @@ public final class DatagramSocket: Sendable {
                 let session = self.session(in: state)
                 session?.mayLiveOn = true
                 let descriptors = session?.links.map { $0.socket.descriptor } ?? []
-                return try state.host { Result { () throws(Failure) in try body(descriptors) } }.get()
+                return try state.runUserCode { Result { () throws(Failure) in try body(descriptors) } }.get()
             }
         }.get()
     }

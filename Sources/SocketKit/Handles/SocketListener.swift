@@ -92,7 +92,7 @@ public final class SocketListener: Sendable {
             let acceptor = session.flatMap { state.acceptor($0) }
             acceptor?.mayLiveOn = true
             let descriptors = acceptor?.descriptors ?? []
-            return state.host { Result { () throws(Failure) in try body(descriptors) } }
+            return state.runUserCode { Result { () throws(Failure) in try body(descriptors) } }
         }.get()
     }
 

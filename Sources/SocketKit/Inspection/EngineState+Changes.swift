@@ -132,10 +132,10 @@ extension EngineState {
     }
 
     private func list(_ session: Session, in snapshot: inout EngineSnapshot) {
-        var picture = session.told
-        picture.rest(now)
-        snapshot.sockets.append(picture)
-        session.isNoted = picture.changesByItself || !session.isSettled
+        var told = session.told
+        told.rest(now)
+        snapshot.sockets.append(told)
+        session.isNoted = told.changesByItself || !session.isSettled
         if session.isNoted { note(session.id) }
     }
 

@@ -35,36 +35,36 @@ enum Session {
     /// The reactor reported its descriptor.
     func handle(_ readiness: Readiness) {
         switch self {
-        case .stream(let connection): connection.isReady(readiness)
-        case .listener(let acceptor): acceptor.isReady()
-        case .datagrams(let session): session.isReady(readiness)
+        case .stream(let connection): connection.handle(readiness)
+        case .listener(let acceptor): acceptor.handleReadiness()
+        case .datagrams(let session): session.handle(readiness)
         }
     }
 
     /// The deadline that it was scheduled for may have come.
-    func deadlineCame() {
+    func handleDeadline() {
         switch self {
-        case .stream(let connection): connection.deadlineCame()
-        case .listener(let acceptor): acceptor.deadlineCame()
-        case .datagrams(let session): session.deadlineCame()
+        case .stream(let connection): connection.handleDeadline()
+        case .listener(let acceptor): acceptor.handleDeadline()
+        case .datagrams(let session): session.handleDeadline()
         }
     }
 
     /// The delegate's queue has caught up.
-    func delegateCaughtUp() {
+    func handleDelegateCaughtUp() {
         switch self {
-        case .stream(let connection): connection.delegateCaughtUp()
-        case .listener(let acceptor): acceptor.delegateCaughtUp()
-        case .datagrams(let session): session.delegateCaughtUp()
+        case .stream(let connection): connection.handleDelegateCaughtUp()
+        case .listener(let acceptor): acceptor.handleDelegateCaughtUp()
+        case .datagrams(let session): session.handleDelegateCaughtUp()
         }
     }
 
     /// The handle is gone: it ends, and nobody is told.
-    func wasReleased() {
+    func handleRelease() {
         switch self {
-        case .stream(let connection): connection.wasReleased()
+        case .stream(let connection): connection.handleRelease()
         case .listener(let acceptor): acceptor.close(error: nil, mode: .now, isReleased: true)
-        case .datagrams(let session): session.wasReleased()
+        case .datagrams(let session): session.handleRelease()
         }
     }
 
@@ -84,7 +84,7 @@ enum Session {
 
     /// The same, for a list of all: a stream that has not changed since is not described again.
     func listed(withKernel: Bool) -> SocketSnapshot {
-        if case .stream(let connection) = self { return connection.picture(withKernel: withKernel) }
+        if case .stream(let connection) = self { return connection.currentSnapshot(withKernel: withKernel) }
         return snapshot(withKernel: withKernel)
     }
 

@@ -27,7 +27,7 @@ protocol EngineSession: AnyObject {
     var core: SessionCore { get }
     var marks: SessionMarks { get set }
     /// Nothing has passed since it was last looked at until now: what passes next is measured from here.
-    func stood()
+    func recordIdle()
 }
 
 extension EngineSession {
@@ -44,7 +44,7 @@ extension EngineSession {
     func noteForViewers() {
         guard !marks.isNoted, engine.takesNotes else { return }
         marks.isNoted = true
-        stood()
+        recordIdle()
         engine.note(id)
     }
 

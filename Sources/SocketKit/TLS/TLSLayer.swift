@@ -57,22 +57,22 @@ final class TLSLayer {
 
     /// This layer as it is shown.
     func snapshot(_ upgrade: TLSUpgrade, isClosed: Bool) -> TLSSnapshot {
-        var picture = TLSSnapshot(
+        var snapshot = TLSSnapshot(
             role: context.settings.role, phase: phase(upgrade, isClosed: isClosed), asked: asked)
-        picture.began = began
-        picture.handshakeTime = handshakeTime
-        picture.deadline = isClosed ? nil : upgrade.deadline
-        picture.expectedName = expectedName
-        picture.question = isClosed ? nil : question
-        picture.plaintextReceived = plaintextReceived
-        picture.plaintextSent = plaintextSent
+        snapshot.began = began
+        snapshot.handshakeTime = handshakeTime
+        snapshot.deadline = isClosed ? nil : upgrade.deadline
+        snapshot.expectedName = expectedName
+        snapshot.question = isClosed ? nil : question
+        snapshot.plaintextReceived = plaintextReceived
+        snapshot.plaintextSent = plaintextSent
         if let session {
-            picture.pendingWireBytes = isClosed ? 0 : session.outgoing.count
-            picture.hasSentCloseNotify = session.hasSentCloseNotify
-            picture.hasReceivedCloseNotify = session.hasReceivedCloseNotify
+            snapshot.pendingWireBytes = isClosed ? 0 : session.outgoing.count
+            snapshot.hasSentCloseNotify = session.hasSentCloseNotify
+            snapshot.hasReceivedCloseNotify = session.hasReceivedCloseNotify
         }
-        fill(&picture)
-        return picture
+        fill(&snapshot)
+        return snapshot
     }
 
     private func phase(_ upgrade: TLSUpgrade, isClosed: Bool) -> TLSSnapshot.Phase {
@@ -81,22 +81,22 @@ final class TLSLayer {
         return upgrade.isAsking ? .asking : upgrade.hasBegun ? .handshaking : .queued
     }
 
-    private func fill(_ picture: inout TLSSnapshot) {
-        picture.serverName = facts?.serverName ?? askedName.flatMap { TLSNames.isAddress($0) ? nil : $0 }
+    private func fill(_ snapshot: inout TLSSnapshot) {
+        snapshot.serverName = facts?.serverName ?? askedName.flatMap { TLSNames.isAddress($0) ? nil : $0 }
         guard let facts else {
-            if let question { picture.chain = question.chain }
-            if facts == nil, let session, picture.phase == .failed {
-                (picture.chain, picture.verification) = session.certificates
+            if let question { snapshot.chain = question.chain }
+            if facts == nil, let session, snapshot.phase == .failed {
+                (snapshot.chain, snapshot.verification) = session.certificates
             }
             return
         }
-        picture.version = facts.version
-        picture.cipher = facts.cipher
-        picture.group = facts.group
-        picture.applicationProtocol = facts.applicationProtocol
-        picture.chain = facts.chain
-        picture.verification = facts.verification
-        picture.isResumed = facts.isResumed
+        snapshot.version = facts.version
+        snapshot.cipher = facts.cipher
+        snapshot.group = facts.group
+        snapshot.applicationProtocol = facts.applicationProtocol
+        snapshot.chain = facts.chain
+        snapshot.verification = facts.verification
+        snapshot.isResumed = facts.isResumed
     }
 }
 

@@ -22,7 +22,7 @@ extension WebSocketLayer {
     /// Answers the request, as the user's hook and RFC 6455 say.
     func decide(_ request: WebSocketRequest, _ early: [UInt8], on connection: Connection) {
         guard !connection.machine.isClosed else { return }
-        defer { connection.delegateCaughtUp() }
+        defer { connection.handleDelegateCaughtUp() }
         var fields: [HTTPField] = []
         let verdict = configuration.answer?(request) ?? .upgrade()
         // User code has ended the connection.

@@ -107,21 +107,21 @@ extension WebSocketLayer {
     /// It as it is now.
     func snapshot(isConnecting: Bool) -> WebSocketPicture {
         let target = plan?.url.description ?? request.flatMap { WebSocketRequest($0)?.resource } ?? "-"
-        var picture = WebSocketPicture(role: role, stage: isConnecting ? .connecting : pictured, target: target)
-        picture.request = request
-        picture.response = response
-        picture.subprotocol = agreement?.subprotocol
-        picture.extensions = agreement?.extensions ?? []
-        picture.problem = problem?.detail
-        picture.openingDeadline = openDeadline
-        picture.openedIn = openedIn
-        picture.undeliveredBytes = backPressure.pressure.weight
-        picture.traffic = machine?.snapshot()
-        picture.report = report
+        var snapshot = WebSocketPicture(role: role, stage: isConnecting ? .connecting : pictured, target: target)
+        snapshot.request = request
+        snapshot.response = response
+        snapshot.subprotocol = agreement?.subprotocol
+        snapshot.extensions = agreement?.extensions ?? []
+        snapshot.problem = problem?.detail
+        snapshot.openingDeadline = openDeadline
+        snapshot.openedIn = openedIn
+        snapshot.undeliveredBytes = backPressure.pressure.weight
+        snapshot.traffic = machine?.snapshot()
+        snapshot.report = report
         switch stage {
-        case .answering(let handshake): picture.headBytes = handshake.count
+        case .answering(let handshake): snapshot.headBytes = handshake.count
         case .tunnelling, .tunnelled, .returning, .opening, .deciding, .open, .over: break
         }
-        return picture
+        return snapshot
     }
 }

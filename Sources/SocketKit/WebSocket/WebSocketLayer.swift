@@ -160,7 +160,7 @@ final class WebSocketLayer: WebSocketStorage {
         switch stage {
         case .tunnelled(let early): enterTunnel(early, on: connection)
         case .deciding(let request, let early): decide(request, early, on: connection)
-        case .open: connection.delegateCaughtUp()
+        case .open: connection.handleDelegateCaughtUp()
         case .tunnelling, .returning, .opening, .answering, .over: break
         }
     }

@@ -153,7 +153,7 @@ extension Simulation {
             awaiting?.check(isOver: true)
         }
         look()
-        letGo()
+        releaseRetired()
     }
 
     private func comeToRest() {

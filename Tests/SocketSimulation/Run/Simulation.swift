@@ -234,7 +234,7 @@ package final class Simulation {
     // MARK: Letting go
 
     /// Closes whatever is open, and lets go of everything.
-    func letGo() {
+    func releaseRetired() {
         for player in stage.players {
             player.socket?.userData = nil
             player.socket?.disconnect()
@@ -250,7 +250,7 @@ package final class Simulation {
         listener = nil
         datagrams = nil
         awaiting = nil
-        for station in stage.stations { station.letGo(stage.findings) }
+        for station in stage.stations { station.releaseRetired(stage.findings) }
         let left = stage.kernel.network.withLock { $0.openDescriptors }
         stage.findings.require(left.isEmpty, .descriptorLeaked, "open at the end: \(left)")
     }

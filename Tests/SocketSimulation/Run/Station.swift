@@ -41,7 +41,7 @@ package final class Station: Sendable {
     var engine: SocketEngine? { held.withLock { $0 } }
 
     /// Lets go of the engine, and reports what keeps it.
-    func letGo(_ findings: Findings) {
+    func releaseRetired(_ findings: Findings) {
         guard let queue = engine?.queue else { return }
         weak let former = engine
         held.replace(\.self, with: nil)

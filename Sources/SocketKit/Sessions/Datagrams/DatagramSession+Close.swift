@@ -26,26 +26,26 @@ extension DatagramSession {
             if !entry.isConnect { writesLost += 1 }
             fail(entry, cause)
         }
-        var picture = snapshot(withKernel: true)
-        picture.phase = .closed
-        picture.descriptor = nil
-        picture.flags = []
-        picture.datagrams?.flags = []
-        picture.kernel = nil
-        picture.callbacks = nil
-        picture.receiveRate = nil
-        picture.sendRate = nil
-        picture.reading.current = nil
+        var snapshot = snapshot(withKernel: true)
+        snapshot.phase = .closed
+        snapshot.descriptor = nil
+        snapshot.flags = []
+        snapshot.datagrams?.flags = []
+        snapshot.kernel = nil
+        snapshot.callbacks = nil
+        snapshot.receiveRate = nil
+        snapshot.sendRate = nil
+        snapshot.reading.current = nil
         // What a rule delays goes nowhere any more.
-        picture.fault?.dropDelayed()
-        picture.closed = CloseRecord(time: engine.now, error: error, mode: mode, writesLost: writesLost)
+        snapshot.fault?.dropDelayed()
+        snapshot.closed = CloseRecord(time: engine.now, error: error, mode: mode, writesLost: writesLost)
         end()
         engine.counters.closed += 1
         record(.closed)
-        engine.closed.append(.whole(picture), traffic: takeTraffic())
+        engine.closed.append(.whole(snapshot), traffic: takeTraffic())
         notify(.closed(error, of: id))
-        handle.load(in: engine)?.sessionEnded(id, as: picture)
-        leaveHandle()
+        handle.load(in: engine)?.sessionEnded(id, as: snapshot)
+        detachHandle()
     }
 
     private func end() {
@@ -72,35 +72,35 @@ extension DatagramSession {
         end()
         engine.counters.opened -= 1
         if let answer = handle.load(in: engine)?.sessionVanished(id) { engine.outbox.append(.other(answer)) }
-        leaveHandle()
+        detachHandle()
     }
 
     // MARK: How it looks
 
     /// This session at this instant.
     func snapshot(withKernel: Bool) -> SocketSnapshot {
-        var picture = SocketSnapshot(id: id, role: .datagram, phase: phase, target: target, opened: opened)
-        picture.name = configuration.name
-        picture.local = links.first?.local
-        picture.peer = peer
-        picture.connected = connected
-        picture.parent = association?.listener
-        picture.fault = faults?.snapshot
-        picture.descriptor = links.first?.socket.descriptor
-        picture.flags = peer == nil ? [.socketStarted] : [.socketStarted, .connected]
-        if links.contains(where: { !$0.isBlocked }) { picture.flags.insert(.socketCanAcceptBytes) }
-        picture.isReadingPaused = reception.isHeld
-        picture.reading = QueueSnapshot(current: readInHand, completed: counters.received)
-        picture.writing = queue.snapshot
-        picture.received = received
-        picture.sent = sent
+        var snapshot = SocketSnapshot(id: id, role: .datagram, phase: phase, target: target, opened: opened)
+        snapshot.name = configuration.name
+        snapshot.local = links.first?.local
+        snapshot.peer = peer
+        snapshot.connected = connected
+        snapshot.parent = association?.listener
+        snapshot.fault = faults?.snapshot
+        snapshot.descriptor = links.first?.socket.descriptor
+        snapshot.flags = peer == nil ? [.socketStarted] : [.socketStarted, .connected]
+        if links.contains(where: { !$0.isBlocked }) { snapshot.flags.insert(.socketCanAcceptBytes) }
+        snapshot.isReadingPaused = reception.isHeld
+        snapshot.reading = QueueSnapshot(current: currentRead, completed: counters.received)
+        snapshot.writing = queue.snapshot
+        snapshot.received = received
+        snapshot.sent = sent
         let (receiveRate, sendRate) = measure()
-        picture.receiveRate = receiveRate
-        picture.sendRate = sendRate
-        if withKernel { picture.kernel = askKernel() }
-        picture.datagrams = facts
-        picture.callbacks = handle.load(in: engine)?.callbacks(in: engine)
-        return picture
+        snapshot.receiveRate = receiveRate
+        snapshot.sendRate = sendRate
+        if withKernel { snapshot.kernel = askKernel() }
+        snapshot.datagrams = facts
+        snapshot.callbacks = handle.load(in: engine)?.callbacks(in: engine)
+        return snapshot
     }
 
     private func measure() -> (receive: Double?, send: Double?) {
@@ -112,9 +112,9 @@ extension DatagramSession {
         return (measured.receive.perSecond, measured.send.perSecond)
     }
 
-    func stood() {
-        rates?.receive.stood(until: engine.now)
-        rates?.send.stood(until: engine.now)
+    func recordIdle() {
+        rates?.receive.recordIdle(until: engine.now)
+        rates?.send.recordIdle(until: engine.now)
     }
 
     /// Whether rates know of all that passed, and nothing else changes unnoticed. Nobody says when the counters of rules do.
@@ -129,7 +129,7 @@ extension DatagramSession {
     }
 
     /// What it waits for, in the words of reads: the next datagram, or all that come.
-    private var readInHand: OperationSnapshot? {
+    private var currentRead: OperationSnapshot? {
         guard reception.mode != .paused else { return nil }
         return OperationSnapshot(
             id: OperationID(0), kind: .read(.available(limit: nil)), isStanding: reception.mode == .continuous,

@@ -41,7 +41,7 @@ extension DatagramSession {
         }
         if let prepareDescriptor = configuration.prepareDescriptor {
             isPreparing = true
-            engine.host { prepareDescriptor(socket.descriptor) }
+            engine.runUserCode { prepareDescriptor(socket.descriptor) }
             isPreparing = false
             guard !isClosed else {
                 throw SocketError(.disconnected, operation: "socket", detail: "the socket was closed meanwhile")

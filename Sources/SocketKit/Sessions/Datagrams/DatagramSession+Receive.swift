@@ -121,7 +121,7 @@ extension DatagramSession {
     }
 
     private func judge(_ batch: DatagramBatch, _ filter: DatagramReceiveFilter) -> DatagramBatch {
-        let passed = engine.host { Self.passing(batch, filter) }
+        let passed = engine.runUserCode { Self.passing(batch, filter) }
         drop(batch.count - passed.count, from: \.filteredIn, reason: 0)
         return passed
     }

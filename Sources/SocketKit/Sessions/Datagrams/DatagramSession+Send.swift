@@ -249,7 +249,7 @@ extension DatagramSession {
         guard let filter else { return judged(datagram.operation, passes: true) }
         guard let queue = filter.queue else {
             isJudging = true
-            let passes = engine.host { filter.shouldSend(datagram.bytes, datagram.destination, datagram.tag) }
+            let passes = engine.runUserCode { filter.shouldSend(datagram.bytes, datagram.destination, datagram.tag) }
             isJudging = false
             return holdBack(datagram.operation, unless: passes)
         }

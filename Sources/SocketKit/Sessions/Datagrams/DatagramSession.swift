@@ -114,7 +114,7 @@ final class DatagramSession: EngineSession {
 
     // MARK: From the reactor and the clock
 
-    func isReady(_ readiness: Readiness) {
+    func handle(_ readiness: Readiness) {
         guard let link = links.first(where: { $0.index == readiness.token.index }) else { return }
         if readiness.hungUp || readiness.hasError {
             takeError(of: link, isReadable: readiness.readable, isHungUp: readiness.hungUp)
@@ -128,7 +128,7 @@ final class DatagramSession: EngineSession {
         finishStep()
     }
 
-    func deadlineCame() {
+    func handleDeadline() {
         guard takeDeadline() else { return }
         if let time = retryTime, time <= engine.now {
             retryTime = nil
@@ -144,16 +144,16 @@ final class DatagramSession: EngineSession {
     }
 
     /// The handle is gone: nobody can be told, so nothing is worth waiting for.
-    func wasReleased() {
-        leaveHandle()
+    func handleRelease() {
+        detachHandle()
         close(error: nil, mode: .now)
     }
 
     /// What is decided from now on is told to nobody.
-    func leaveHandle() { handle = HandleReference() }
+    func detachHandle() { handle = HandleReference() }
 
     /// The delegate's queue has caught up.
-    func delegateCaughtUp() {
+    func handleDelegateCaughtUp() {
         guard isHeldBack, !shared.backPressure.isHolding else { return }
         isHeldBack = false
         finishStep()

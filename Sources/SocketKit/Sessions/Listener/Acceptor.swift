@@ -69,7 +69,7 @@ final class Acceptor: EngineSession {
     }
 
     /// It has no rates.
-    func stood() {}
+    func recordIdle() {}
 
     /// Watches every descriptor, unless accepting is paused; 0, or the errno of the first that could not be watched.
     func watch() -> Int32 {
@@ -82,7 +82,7 @@ final class Acceptor: EngineSession {
     }
 
     /// Takes what waits. What is left is reported again, since reports are level-triggered.
-    func isReady() {
+    func handleReadiness() {
         guard resumes == nil, !isIdle else { return }
         // `sockets` is empty once user code, which runs for each, has stopped the listener.
         for index in sockets.indices where index < sockets.count {
@@ -205,7 +205,7 @@ final class Acceptor: EngineSession {
     }
 
     /// The delegate's queue has caught up, unless it fell behind again since.
-    func delegateCaughtUp() {
+    func handleDelegateCaughtUp() {
         if handle.load(in: engine)?.backPressure.isHolding != true { holdBack(false) }
     }
 
@@ -230,7 +230,7 @@ final class Acceptor: EngineSession {
         wake(at: engine.now + Self.backOff)
     }
 
-    func deadlineCame() {
+    func handleDeadline() {
         guard takeDeadline() else { return }
         noteForViewers()
         if !isIdle { watchAgain() }
@@ -238,7 +238,7 @@ final class Acceptor: EngineSession {
 
     /// Stops listening. Connections that were accepted go on.
     func close(error: SocketError?, mode: CloseMode?, isReleased: Bool = false) {
-        var picture = snapshot(withKernel: false)
+        var snapshot = snapshot(withKernel: false)
         // The file first: once the descriptor is closed, somebody else may replace it and listen there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
         if configuration.prepareDescriptor != nil || mayLiveOn { unwatch() }
@@ -248,30 +248,30 @@ final class Acceptor: EngineSession {
         engine.retire(self)
         engine.counters.closed += 1
         engine.record(.closed, id)
-        picture.phase = .closed
-        picture.descriptor = nil
-        picture.flags = []
-        picture.closed = CloseRecord(time: engine.now, error: error, mode: mode)
-        engine.closed.append(.whole(picture), traffic: nil)
+        snapshot.phase = .closed
+        snapshot.descriptor = nil
+        snapshot.flags = []
+        snapshot.closed = CloseRecord(time: engine.now, error: error, mode: mode)
+        engine.closed.append(.whole(snapshot), traffic: nil)
         handle.load { handle in
-            handle.sessionEnded(id, as: picture)
+            handle.sessionEnded(id, as: snapshot)
             guard isReleased else { return engine.outbox.append(.listener(handle, .stopped(error, of: id))) }
             engine.retire(handle)
         }
     }
 
     func snapshot(withKernel: Bool) -> SocketSnapshot {
-        var picture = SocketSnapshot(id: id, role: .listener, phase: .listening, target: target, opened: opened)
-        picture.name = configuration.name
-        picture.local = local
-        picture.descriptor = sockets.first?.socket.descriptor
-        picture.flags = resumes == nil ? [.socketStarted] : [.socketStarted, .readSourceSuspended]
-        picture.accepted = accepted
-        picture.isReadingPaused = isPaused
-        picture.isHeldBack = isHeldBack
-        picture.fault = shutBy
-        if withKernel { picture.kernel = askKernel() }
-        return picture
+        var snapshot = SocketSnapshot(id: id, role: .listener, phase: .listening, target: target, opened: opened)
+        snapshot.name = configuration.name
+        snapshot.local = local
+        snapshot.descriptor = sockets.first?.socket.descriptor
+        snapshot.flags = resumes == nil ? [.socketStarted] : [.socketStarted, .readSourceSuspended]
+        snapshot.accepted = accepted
+        snapshot.isReadingPaused = isPaused
+        snapshot.isHeldBack = isHeldBack
+        snapshot.fault = shutBy
+        if withKernel { snapshot.kernel = askKernel() }
+        return snapshot
     }
 
     /// All descriptors together: a connection can wait at any of them.

@@ -43,9 +43,9 @@ extension Connection {
         case .extend(let time) where time > .zero:
             let tag: Int?
             if machine.reading.answer(operation, extendBy: time, now: engine.now) {
-                tag = machine.reading.tagInHand
+                tag = machine.reading.currentTag
             } else if machine.writing.answer(operation, extendBy: time, now: engine.now) {
-                tag = machine.writing.tagInHand
+                tag = machine.writing.currentTag
             } else {
                 return
             }
@@ -191,7 +191,7 @@ extension Connection {
         sayGoodbye(error)
         machine.didClose()
         webSocket?.transportCloses(error, in: engine)
-        watch?.closes(error, on: self)
+        tap?.closes(error, on: self)
         endConnect()
         let kept = ending(error: error)
         if let error { notify(.disconnecting(error, unread: takeUnread())) }
@@ -208,7 +208,7 @@ extension Connection {
         engine.closed.append(kept, traffic: takeTraffic())
         notify(.disconnected(error, of: id))
         handle?.sessionEnded(id, as: kept)
-        leaveHandle()
+        detachHandle()
     }
 
     private static let closedHere = SocketError(.disconnected, operation: "close", detail: "closed by this side")
@@ -229,16 +229,16 @@ extension Connection {
             time: engine.now, error: error, mode: error == nil ? closeMode ?? .now : closeMode,
             readsLost: readsLost, writesLost: writesLost, unreadBytes: machine.reading.prebuffered)
         if isPlain { return .plain(PlainEnding(outline, record)) }
-        var picture = snapshot(withKernel: false, isEnding: true)
-        picture.phase = .closed
-        picture.descriptor = nil
-        picture.flags = []
-        picture.receiveRate = nil
-        picture.sendRate = nil
-        picture.prebuffered = 0
-        picture.callbacks = nil
-        picture.closed = record
-        return .whole(picture)
+        var snapshot = snapshot(withKernel: false, isEnding: true)
+        snapshot.phase = .closed
+        snapshot.descriptor = nil
+        snapshot.flags = []
+        snapshot.receiveRate = nil
+        snapshot.sendRate = nil
+        snapshot.prebuffered = 0
+        snapshot.callbacks = nil
+        snapshot.closed = record
+        return .whole(snapshot)
     }
 
     /// What had arrived and no read took: what was read ahead, and what the kernel still holds.

@@ -129,7 +129,7 @@ extension Connection {
     }
 
     /// The reactor reported an attempt: it ended, one way or the other.
-    func attemptIsReady(_ readiness: Readiness) {
+    func handleAttempt(_ readiness: Readiness) {
         let index = Int(readiness.token.index)
         guard let connector, let attempt = connector.attempts.first(where: { $0.index == index }),
             let descriptor = attempt.socket?.descriptor
@@ -205,7 +205,7 @@ extension Connection {
                 attempts: attempts))
     }
 
-    func connectDeadlineCame() {
+    func handleConnectDeadline() {
         guard let connector else { return }
         if let timesOut = connector.timesOut, timesOut <= engine.now {
             let attempts = connector.plan?.attempts(engine.now) ?? []

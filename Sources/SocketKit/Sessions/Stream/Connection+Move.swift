@@ -71,7 +71,7 @@ extension Connection {
             connect: connector?.summary, received: received, sent: sent, traffic: takeTraffic(), host: origin.host,
             tls: tls.map(MovedTLS.init), owners: rare?.owners ?? [:])
         rare?.owners = [:]
-        leaveHandle()
+        detachHandle()
         return moved
     }
 

@@ -82,7 +82,7 @@ extension Connection {
         } else if interest.knowsPeerClosed || interest.isHungUp, !machine.hasEndOfStream {
             // The end came while nothing was to be taken (paused, or asking), and is not reported again.
             if interest.isHungUp, hangUpEnds() { return }
-            noTaker()
+            handleUnwantedInput()
         }
     }
 
@@ -103,7 +103,7 @@ extension Connection {
     }
 
     /// The delegate's queue has caught up.
-    func delegateCaughtUp() {
+    func handleDelegateCaughtUp() {
         // It may have fallen behind again since.
         guard isHeldBack, keptHandle?.backPressure.isHolding != true, webSocket?.mayReceive(on: self) != false else {
             return
@@ -128,7 +128,7 @@ extension Connection {
             guard wanted > 0 else {
                 // Behind a receive that filled a read, callbacks come first: mostly they queue another one, and what is
                 // left is reported again.
-                if pass == 0 || interest.isHungUp { noTaker() }
+                if pass == 0 || interest.isHungUp { handleUnwantedInput() }
                 return pass > 0 || waitsForDelivery
             }
             guard receiveOnce(atMost: wanted) else { return false }
@@ -140,7 +140,7 @@ extension Connection {
         return true
     }
 
-    /// Others come first. What is left is reported again, save where the reactor does not watch any more.
+    /// Others come first. What is left is reported again, save where the reactor no longer watches.
     func leaveOff() {
         if interest.isHungUp { engine.lookAgain(Readiness(token, readable: true, hungUp: true)) }
     }
@@ -210,12 +210,12 @@ extension Connection {
     func lend(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         if let webSocket { return lend(bytes, to: webSocket) }
         // The handle is kept because user code may release it meanwhile.
-        guard machine.reading.lendsBytes, engine.mayLend, let handle = keptHandle, handle.takesLoans else {
+        guard machine.reading.lendsBytes, engine.mayLend, let handle = keptHandle, handle.deliversInline else {
             return bytes
         }
         unlent = bytes
         // The end of an item that came in pieces, so that those behind it need not be gathered too.
-        if let missing = machine.reading.missingOfItem(bytes) {
+        if let missing = machine.reading.bytesCompletingItem(in: bytes) {
             unlent = UnsafeRawBufferPointer(rebasing: bytes[missing...])
             gather(UnsafeRawBufferPointer(rebasing: bytes[..<missing]))
         }
@@ -238,7 +238,7 @@ extension Connection {
         unlent = UnsafeRawBufferPointer(rebasing: unlent[loan.count...])
         record(.readDone, tag: loan.tag, loan.count)
         if keepsTraffic { log(loan, item) }
-        engine.hostLoan { delegate?.socket(handle, didBorrow: item.bytes, tag: loan.tag) }
+        engine.runBorrower { delegate?.socket(handle, didBorrow: item.bytes, tag: loan.tag) }
         engine.account.lentOne()
         if !engine.outbox.isEmpty { engine.deliverOutbox() }
         return true
@@ -262,7 +262,7 @@ extension Connection {
 
     /// Bytes, FIN or an error wait and no read is in hand. FIN without bytes before it is noticed all the same; for
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
-    func noTaker() {
+    func handleUnwantedInput() {
         // Reading continues as soon as the pending callbacks are made.
         guard !waitsForDelivery, !isEndTaken, let descriptor = socket?.descriptor else { return }
         if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, !layers.hasWireEnded {
@@ -282,7 +282,7 @@ extension Connection {
     }
 
     /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
-    func peerClosedIsKnown() {
+    func markPeerClosed() {
         interest.notePeerClosed(engine.now)
         tellPeerClosed()
     }

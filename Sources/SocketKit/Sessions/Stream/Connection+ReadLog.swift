@@ -3,7 +3,7 @@ import SocketCore
 /// Keeps what reads took, for a person to look at.
 extension Connection {
     func keep(_ delivery: ReadDelivery) {
-        if let watch { return logRead(delivery, seenBy: watch) }
+        if let tap { return logRead(delivery, seenBy: tap) }
         log(delivery, delivery.bytes.count) { delivery.bytes.part($0) }
     }
 

@@ -36,7 +36,7 @@ extension Connection {
         for _ in 0..<(interest.isHungUp ? Int.max : receiveBudget) {
             guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return false }
             guard wantsRecords else {
-                noTaker()
+                handleUnwantedInput()
                 return waitsForDelivery
             }
             guard receiveRecordsOnce(tls) else { return false }
@@ -165,7 +165,7 @@ extension Connection {
             machine.writing.withUnsent(buffers: gatherLimit) {
                 encrypted = session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
                 tape($0, encrypted.count, isSent: true, isPlain: true)
-                watch?.sent($0, encrypted.count, of: machine.writing, in: engine)
+                tap?.sent($0, encrypted.count, of: machine.writing, in: engine)
             }
             machine.writing.commit(encrypted.count)
             if case .failed(let failure) = encrypted.outcome { return failTLS(failure, failure.sentence) }
@@ -205,9 +205,9 @@ extension Connection {
             case .bytes(let count):
                 tapeWire(waiting, count, isSent: true)
                 sentRecords(count, session)
-                if count < waiting.count { writeIsBlocked() }
+                if count < waiting.count { markWriteBlocked() }
             case .wouldBlock:
-                writeIsBlocked()
+                markWriteBlocked()
             case .failed(let errno):
                 close(error: .system(errno, operation: "write", subject: errorSubject))
                 return false

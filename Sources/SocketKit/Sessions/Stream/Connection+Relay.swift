@@ -109,7 +109,7 @@ extension Connection {
     /// it if it was queued.
     func inject(_ request: WriteRequest, as operation: OperationID) {
         traffic?.markInjected(operation)
-        watch?.markInjected(operation)
+        tap?.markInjected(operation)
         if enqueue(request, as: operation) { record(.injected, tag: request.tag, request.contents.count) }
         askForFlush()
         finishQueueing()
@@ -125,8 +125,8 @@ extension Connection {
 
     /// Queues a message of a user between those of others, on a leg of a relay where frames pass.
     private func injectFrame(_ command: WebSocketCommand, as operation: OperationID) {
-        guard let watch, case .message(let message) = command else { return }
-        switch watch.place(message, as: operation, after: machine.writing) {
+        guard let tap, case .message(let message) = command else { return }
+        switch tap.place(message, as: operation, after: machine.writing) {
         case .now(let frame): inject(WriteRequest(frame), as: operation)
         case .later: break
         case .never: record(.writeFailed, 0, message.bytes.count)
@@ -135,7 +135,7 @@ extension Connection {
 
     /// Queues what a relay passes on, and between its messages those of a user that wait.
     func queueAroundInjected(_ request: WriteRequest, as operation: OperationID) {
-        guard let watch, let count = watch.bytesBeforeInjected(request.bytes) else {
+        guard let tap, let count = tap.bytesBeforeInjected(request.bytes) else {
             enqueue(request, as: operation)
             return
         }
@@ -149,7 +149,7 @@ extension Connection {
 
     /// Sends the messages of a user that waited, or says that they never go out.
     func finishInjecting() {
-        guard let (messages, canGoOut) = watch?.takeInjected() else { return }
+        guard let (messages, canGoOut) = tap?.takeInjected() else { return }
         for message in messages {
             if canGoOut {
                 inject(WriteRequest(message.frame), as: message.operation)

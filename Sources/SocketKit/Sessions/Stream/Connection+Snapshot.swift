@@ -18,62 +18,66 @@ struct ConnectionRates {
 
 extension ConnectionRates {
     /// Nothing passed from the last sample until then.
-    mutating func stood(until time: MonotonicTime) {
-        receive.stood(until: time)
-        send.stood(until: time)
-        queue.stood(until: time)
-        operations.stood(until: time)
+    mutating func recordIdle(until time: MonotonicTime) {
+        receive.recordIdle(until: time)
+        send.recordIdle(until: time)
+        queue.recordIdle(until: time)
+        operations.recordIdle(until: time)
     }
 }
 
 extension Connection {
     /// This session at this instant: what was last made of it, if nothing has changed since.
-    func picture(withKernel: Bool) -> SocketSnapshot {
-        guard let kept = rare?.keptPicture, !withKernel else {
+    func currentSnapshot(withKernel: Bool) -> SocketSnapshot {
+        guard let kept = rare?.cachedSnapshot, !withKernel else {
             // Before the picture: a delegate that is set meanwhile then makes it look outdated, not up to date.
-            let hearing = handle.load(in: engine)?.hearsHere(in: engine)
+            let hearing = handle.load(in: engine)?.hasInlineDelegate(in: engine)
             let made = snapshot(withKernel: withKernel)
             let rare = madeRare
-            rare.keptHearing = hearing
-            rare.keptPicture = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
+            rare.cachedInlineDelegate = hearing
+            rare.cachedSnapshot = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
             return made
         }
         // A delegate that goes tells nobody, nor does a delegate's queue.
         let handle = handle.load(in: engine)
-        if let keptHearing = rare?.keptHearing, handle?.hearsHere(in: engine) == keptHearing { return kept }
+        if let cachedInlineDelegate = rare?.cachedInlineDelegate,
+            handle?.hasInlineDelegate(in: engine) == cachedInlineDelegate
+        {
+            return kept
+        }
         guard handle?.callbacks(reading: kept.reading.current?.id, in: engine) != kept.callbacks else { return kept }
-        rare?.keptPicture = nil
-        return picture(withKernel: false)
+        rare?.cachedSnapshot = nil
+        return currentSnapshot(withKernel: false)
     }
 
     /// This session at this instant; `lists`: with the operations that wait.
     func snapshot(withKernel: Bool, lists: Bool = true, isEnding: Bool = false) -> SocketSnapshot {
-        var picture = outline.facts(phase)
-        picture.descriptor = socket?.descriptor
-        picture.flags = flags
-        picture.linked = linked
-        picture.relay = relayFacts
-        picture.fault = faultMeter?.snapshot
+        var snapshot = outline.facts(phase)
+        snapshot.descriptor = socket?.descriptor
+        snapshot.flags = flags
+        snapshot.linked = linked
+        snapshot.relay = relayFacts
+        snapshot.fault = faultMeter?.snapshot
         let listing = lists ? QueueSnapshot.listingLimit : 0
-        picture.reading = machine.readingSnapshot(listing: listing)
-        picture.writing = machine.writingSnapshot(listing: listing)
-        picture.prebuffered = machine.reading.prebuffered
-        picture.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
-        picture.reading.since = readsSince.value
-        picture.writing.since = writesSince.value
+        snapshot.reading = machine.readingSnapshot(listing: listing)
+        snapshot.writing = machine.writingSnapshot(listing: listing)
+        snapshot.prebuffered = machine.reading.prebuffered
+        snapshot.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
+        snapshot.reading.since = readsSince.value
+        snapshot.writing.since = writesSince.value
         // Nobody will look twice at a session that ends, so nothing begins to be measured.
-        if !isEnding || rates != nil { measure(&picture) }
-        if machine.isOpen { picture.activity.lastByte = lastActivity }
-        picture.callbacks = handle.load(in: engine)?.callbacks(reading: picture.reading.current?.id, in: engine)
-        picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting) ?? watch?.picture
-        picture.connect = connector?.snapshot(now: engine.now)
+        if !isEnding || rates != nil { measure(&snapshot) }
+        if machine.isOpen { snapshot.activity.lastByte = lastActivity }
+        snapshot.callbacks = handle.load(in: engine)?.callbacks(reading: snapshot.reading.current?.id, in: engine)
+        snapshot.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting) ?? tap?.picture
+        snapshot.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {
             let isTCP = peer?.family.isIP ?? false
-            picture.kernel = engine.kernel.describe(descriptor, isTCP: isTCP)
+            snapshot.kernel = engine.kernel.describe(descriptor, isTCP: isTCP)
             // The only state a connected socket has that is not of TCP, as ss -x shows.
-            if peer != nil, !isTCP { picture.kernel?.state = "ESTAB" }
+            if peer != nil, !isTCP { snapshot.kernel?.state = "ESTAB" }
         }
-        return SocketSnapshot(picture)
+        return SocketSnapshot(snapshot)
     }
 
     /// Whether rates know of all that passed; a sample that comes too soon is left to the next.
@@ -84,9 +88,9 @@ extension Connection {
             && rates.operations.total == machine.reading.completed &+ machine.writing.completed
     }
 
-    private func measure(_ picture: inout SocketSnapshot.Facts) {
-        let completed = picture.reading.completed &+ picture.writing.completed
-        let queued = sent &+ UInt64(picture.writing.pendingBytes)
+    private func measure(_ snapshot: inout SocketSnapshot.Facts) {
+        let completed = snapshot.reading.completed &+ snapshot.writing.completed
+        let queued = sent &+ UInt64(snapshot.writing.pendingBytes)
         // A connection that came from another engine has counted since it was connected there.
         let start = min(opened, connected.value ?? opened)
         let measured = madeRare.rates.change(ConnectionRates(since: start, now: engine.now)) { rates in
@@ -96,10 +100,10 @@ extension Connection {
             rates.queue.sample(total: queued, now: engine.now)
             return rates
         }
-        picture.receiveRate = measured.receive.perSecond
-        picture.sendRate = measured.send.perSecond
-        picture.activity.operationRate = measured.operations.perSecond
-        picture.activity.queueRate = measured.queue.perSecond
+        snapshot.receiveRate = measured.receive.perSecond
+        snapshot.sendRate = measured.send.perSecond
+        snapshot.activity.operationRate = measured.operations.perSecond
+        snapshot.activity.queueRate = measured.queue.perSecond
     }
 
     /// What a snapshot shows of every connection.
@@ -116,7 +120,7 @@ extension Connection {
     /// Whether that is all there is to show of it once it is over.
     var isPlain: Bool {
         layers.isEmpty && connector == nil
-            && (rare == nil || watch == nil && linked == nil && faultMeter == nil && rates == nil)
+            && (rare == nil || tap == nil && linked == nil && faultMeter == nil && rates == nil)
             && machine.pendingWriteBytes == 0
     }
 
@@ -137,8 +141,8 @@ extension Connection {
         if machine.reading.isAsking { flags.insert(.readsPaused) }
         if machine.writing.isAsking { flags.insert(.writesPaused) }
         if isUsable, !interest.isWriteBlocked, !interest.isSendBudgetSpent { flags.insert(.socketCanAcceptBytes) }
-        if isUsable, interest.watched?.contains(.read) != true { flags.insert(.readSourceSuspended) }
-        if isUsable, interest.watched?.contains(.write) != true { flags.insert(.writeSourceSuspended) }
+        if isUsable, interest.registered?.contains(.read) != true { flags.insert(.readSourceSuspended) }
+        if isUsable, interest.registered?.contains(.write) != true { flags.insert(.writeSourceSuspended) }
         if let tls {
             flags.insert(.queuedTLS)
             if machine.upgrade.isPending {

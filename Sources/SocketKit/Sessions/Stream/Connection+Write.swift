@@ -10,7 +10,7 @@ extension Connection {
 
     /// Queues a write; it is tried at the end of the turn, together with others of this turn.
     func queue(_ request: WriteRequest, as operation: OperationID) {
-        if watch?.isInjecting == true {
+        if tap?.isInjecting == true {
             queueAroundInjected(request, as: operation)
         } else {
             enqueue(request, as: operation)
@@ -47,7 +47,7 @@ extension Connection {
     }
 
     /// The reactor reported room, or that it will report nothing more.
-    func kernelHasRoom() {
+    func handleWritable() {
         if interest.isWriteBlocked {
             interest.isWriteBlocked = false
             record(.writeUnblocked)
@@ -75,8 +75,8 @@ extension Connection {
         machine.writing.withUnsent(buffers: gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
-            if let watch, case .bytes(let count) = result {
-                watch.sent(buffers, count, of: machine.writing, in: engine)
+            if let tap, case .bytes(let count) = result {
+                tap.sent(buffers, count, of: machine.writing, in: engine)
             }
         }
         switch result {
@@ -87,15 +87,15 @@ extension Connection {
             if engine.tapes != nil { tapeSent(count) }
             machine.writing.wrote(count, now: engine.now)
             performWrites()
-            if count < offered { writeIsBlocked() }
+            if count < offered { markWriteBlocked() }
         case .wouldBlock:
-            writeIsBlocked()
+            markWriteBlocked()
         case .failed(let errno):
             close(error: .system(errno, operation: "write", subject: errorSubject))
         }
     }
 
-    func writeIsBlocked() {
+    func markWriteBlocked() {
         guard machine.isOpen || machine.isLingering else { return }
         interest.isWriteBlocked = true
         record(.writeBlocked, machine.writing.pendingBytes)
@@ -103,7 +103,7 @@ extension Connection {
 
     /// Performs what the write queue asks for, until it asks for nothing.
     func performWrites() {
-        defer { watch?.show(on: self) }
+        defer { tap?.show(on: self) }
         while machine.isOpen, machine.writing.hasCurrent {
             switch machine.writing.advance(now: engine.now) {
             case .none:
@@ -176,7 +176,7 @@ extension Connection {
         guard let descriptor = socket?.descriptor else { return }
         let failure = engine.kernel.shutdownWrite(descriptor)
         tapeEnd(isLocal: true)
-        watch?.ended(by: machine.hasEndOfStream ? .peer : .local)
+        tap?.ended(by: machine.hasEndOfStream ? .peer : .local)
         record(.halfClosed, machine.isLingering ? 1 : 0)
         // ENOTCONN: the peer reset the connection; the next receive says so.
         if failure != 0, failure != ENOTCONN {
@@ -187,7 +187,7 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     private func log(_ completion: WriteCompletion) {
-        let count = watch?.plainBytes(of: completion.operation, completion.contents.count) ?? completion.contents.count
+        let count = tap?.plainBytes(of: completion.operation, completion.contents.count) ?? completion.contents.count
         guard count > 0, keepsTraffic, layers.keepsBytes(of: completion.operation) else { return }
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: count, total: count,

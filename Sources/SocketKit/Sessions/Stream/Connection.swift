@@ -42,7 +42,7 @@ final class Connection: ConnectionStorage, EngineSession {
 
     // Flags lie behind what does not fill its last word.
     /// The session is over, and its handle knows.
-    private(set) var isMute = false
+    private(set) var isDetached = false
     var local: SocketAddress?
     /// More bytes are queued for writing than the high watermark allows.
     var isAboveHighMark = false
@@ -100,28 +100,28 @@ final class Connection: ConnectionStorage, EngineSession {
 
     // MARK: From the reactor and the clock
 
-    func isReady(_ readiness: Readiness) {
-        guard !machine.isConnecting else { return attemptIsReady(readiness) }
+    func handle(_ readiness: Readiness) {
+        guard !machine.isConnecting else { return handleAttempt(readiness) }
         // A report of an attempt that lost in this very batch says nothing about the one that won.
         guard readiness.token == token else { return }
         if readiness.hungUp, hangUpEnds() { return }
-        if readiness.peerClosed { peerClosedIsKnown() }
+        if readiness.peerClosed { markPeerClosed() }
         if readiness.hasError, !readiness.hungUp {
             guard takeError() else { return finishStep() }
         } else if readiness.readable || readiness.hungUp || readiness.peerClosed && interest.isReadingOff {
             // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
             receive()
         }
-        if readiness.writable || interest.isHungUp, !machine.isClosed { kernelHasRoom() }
+        if readiness.writable || interest.isHungUp, !machine.isClosed { handleWritable() }
         endIfBothSidesAreGone()
         finishStep()
     }
 
-    func deadlineCame() {
+    func handleDeadline() {
         guard takeDeadline() else { return }
         if layers.deadline.map({ $0 <= engine.now }) == true { webSocket?.expire(on: self) }
         if machine.isConnecting {
-            connectDeadlineCame()
+            handleConnectDeadline()
         } else if let lingerDeadline, lingerDeadline <= engine.now {
             close(error: nil)
         } else {
@@ -132,7 +132,7 @@ final class Connection: ConnectionStorage, EngineSession {
     }
 
     /// The handle is gone: nobody can be told, so nothing is worth waiting for.
-    func wasReleased() {
+    func handleRelease() {
         handle = HandleReference()
         webSocket?.goAway(on: self)
         close(error: nil)
@@ -147,15 +147,15 @@ final class Connection: ConnectionStorage, EngineSession {
     }
 
     private func noteDifference() {
-        if let rare, rare.keptPicture != nil {
-            rare.keptPicture = nil
-            stood()
+        if let rare, rare.cachedSnapshot != nil {
+            rare.cachedSnapshot = nil
+            recordIdle()
         }
         noteForViewers()
     }
 
-    func stood() {
-        _ = rare?.rates.changePresent { $0.stood(until: engine.now) }
+    func recordIdle() {
+        _ = rare?.rates.changePresent { $0.recordIdle(until: engine.now) }
     }
 
     /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.
@@ -219,8 +219,8 @@ final class Connection: ConnectionStorage, EngineSession {
             let failure = engine.reactor.add(descriptor, wanted, token)
             // It is not in the set, so that it need not leave it.
             if failure != 0 { _ = interest.leave() }
-            must(failure)
-        case .modify(let wanted): must(engine.reactor.modify(descriptor, wanted, token))
+            closeOnFailure(failure)
+        case .modify(let wanted): closeOnFailure(engine.reactor.modify(descriptor, wanted, token))
         case .remove: engine.reactor.remove(descriptor)
         }
     }
@@ -231,7 +231,7 @@ final class Connection: ConnectionStorage, EngineSession {
         if interest.leave(), mayLiveOn, let descriptor = socket?.descriptor { engine.reactor.remove(descriptor) }
     }
 
-    private func must(_ failure: Int32) {
+    private func closeOnFailure(_ failure: Int32) {
         guard failure != 0 else { return }
         close(error: .system(failure, operation: "epoll_ctl", subject: target))
     }
@@ -272,7 +272,7 @@ final class Connection: ConnectionStorage, EngineSession {
 
     func notify(_ notice: consuming SocketNotice) {
         if let webSocket { return notify(webSocket, notice) }
-        guard !isMute else { return }
+        guard !isDetached else { return }
         if heldHandle == nil {
             guard handle.give(to: { hold($0) }) else { return }
         }
@@ -293,7 +293,7 @@ final class Connection: ConnectionStorage, EngineSession {
 
     /// The handle, which is kept until all callbacks of the turn are made; nil once it is not told any more.
     var keptHandle: AsyncSocket? {
-        guard !isMute else { return nil }
+        guard !isDetached else { return nil }
         return heldHandle?.retained ?? handle.load { hold($0) }
     }
 
@@ -311,13 +311,13 @@ final class Connection: ConnectionStorage, EngineSession {
     }
 
     /// The handle belongs to this session no more: what is decided from now on is told to nobody.
-    func leaveHandle() {
+    func detachHandle() {
         handle = HandleReference()
-        isMute = true
+        isDetached = true
     }
 
     /// All callbacks are made, and the engine is about to release the handle.
-    func giveUpHandle() { heldHandle = nil }
+    func releaseHandle() { heldHandle = nil }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {
         engine.record(kind, id, tag: tag, first, second)

@@ -21,9 +21,9 @@ final class ConnectionRarities {
     /// Measured once somebody has looked.
     var rates = Rare<ConnectionRates>()
     /// What was last made of it for somebody who looks, as long as nothing changes.
-    var keptPicture: SocketSnapshot?
-    /// What the handle's `hearsHere` was then.
-    var keptHearing: Bool?
+    var cachedSnapshot: SocketSnapshot?
+    /// What the handle's `hasInlineDelegate` was then.
+    var cachedInlineDelegate: Bool?
 }
 
 /// Each as if it were the connection's own.

@@ -59,7 +59,7 @@ struct Layers {
 /// Who looks at what passes, and has no say in it.
 struct Taps {
     /// Who looks for a WebSocket among the bytes of others that pass here; nil: nobody, or there is none.
-    var webSocket: WebSocketWatch?
+    var webSocket: WebSocketTap?
     /// What is kept of the traffic: none, or one.
     var traffic: [TrafficLog] = []
 
@@ -83,7 +83,7 @@ extension Connection {
     /// Whether bytes from the kernel are TLS's.
     var isWireEncrypted: Bool { !layers.isWirePlain && machine.upgrade.hasBegun }
 
-    var watch: WebSocketWatch? { rare?.taps.webSocket }
+    var tap: WebSocketTap? { rare?.taps.webSocket }
 
     /// Whether anybody looks at what passes: asked at every step.
     var isTapped: Bool { rare.map { !$0.taps.isEmpty } ?? false }

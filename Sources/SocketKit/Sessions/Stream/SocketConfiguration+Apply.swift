@@ -6,7 +6,7 @@ extension SocketConfiguration {
     func prepare(_ descriptor: Int32, for address: SocketAddress, in engine: EngineState) {
         options.set(on: descriptor, for: address, in: engine)
         guard let prepareDescriptor else { return }
-        engine.host { prepareDescriptor(descriptor, address) }
+        engine.runUserCode { prepareDescriptor(descriptor, address) }
     }
 }
 

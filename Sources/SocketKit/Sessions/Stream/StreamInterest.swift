@@ -18,7 +18,7 @@ struct StreamInterest {
     /// Since when the peer is known to have sent FIN, while unread bytes may lie before it.
     private(set) var peerClosedSince = PackedTime()
     /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
-    private(set) var watched: Interest?
+    private(set) var registered: Interest?
     /// Whether no read takes what is there.
     private(set) var isReadingOff = false
     private(set) var knowsPeerClosed = false
@@ -52,7 +52,7 @@ struct StreamInterest {
 
     /// What is to be watched; nil: nothing that the reactor can report. `canReceive`: the peer's stream has not ended.
     @inline(__always)
-    func wanted(canReceive: Bool) -> Interest? {
+    func desired(canReceive: Bool) -> Interest? {
         guard !isHungUp else { return nil }
         var interest: Interest = []
         if canReceive {
@@ -66,17 +66,17 @@ struct StreamInterest {
     /// What the reactor has to do so that it watches what is wanted, which counts as done.
     @inline(__always)
     mutating func change(canReceive: Bool) -> Change {
-        let wanted = wanted(canReceive: canReceive)
-        guard wanted != watched else { return .none }
-        let isInSet = watched != nil
-        watched = wanted
+        let wanted = desired(canReceive: canReceive)
+        guard wanted != registered else { return .none }
+        let isInSet = registered != nil
+        registered = wanted
         guard let wanted else { return .remove }
         return isInSet ? .modify(wanted) : .add(wanted)
     }
 
     /// The descriptor leaves the set; false if it was not in it.
     mutating func leave() -> Bool {
-        defer { watched = nil }
-        return watched != nil
+        defer { registered = nil }
+        return registered != nil
     }
 }

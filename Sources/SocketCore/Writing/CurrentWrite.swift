@@ -46,7 +46,7 @@ struct QueuedWrite {
 }
 
 /// The write in hand, and how far it has come.
-struct WriteInHand: TimedOperation {
+struct CurrentWrite: TimedOperation {
     /// What was asked for.
     private(set) var write: QueuedWrite
     /// Its clock.

@@ -2,7 +2,7 @@ import SocketCore
 
 /// Looks at what passes on a connection whose bytes a relay passes on, and shows a WebSocket where they are one. It
 /// changes, holds and answers nothing, and lives on the engine's queue.
-final class WebSocketWatch {
+final class WebSocketTap {
     private var observer: WebSocketObserver
     /// What this connection may inflate; its engine has a limit too.
     private var budget: InflationBudget
@@ -200,17 +200,17 @@ final class WebSocketWatch {
 extension Connection {
     /// Begins to look at what passes, in clear under TLS, for a WebSocket; `early` came already.
     func watchForWebSocket(as role: WebSocketRole, after early: [UInt8]) {
-        let watch = WebSocketWatch(role, on: self)
-        madeRare.taps.webSocket = watch
-        if !early.isEmpty { _ = watch.received(early, on: self) }
-        watch.show(on: self)
+        let tap = WebSocketTap(role, on: self)
+        madeRare.taps.webSocket = tap
+        if !early.isEmpty { _ = tap.received(early, on: self) }
+        tap.show(on: self)
         noteChange()
     }
 
     /// Keeps a read for a person to look at: what of it is no frames as bytes, the frames as what they are.
-    func logRead(_ delivery: ReadDelivery, seenBy watch: WebSocketWatch) {
-        let plain = watch.received(delivery.bytes, on: self)
+    func logRead(_ delivery: ReadDelivery, seenBy tap: WebSocketTap) {
+        let plain = tap.received(delivery.bytes, on: self)
         if plain > 0 { log(delivery, plain) { delivery.bytes.part($0.clamped(to: 0..<plain)) } }
-        watch.show(on: self)
+        tap.show(on: self)
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Bytes of an available or length read are gathered here, so that they are copied once. Those of a delimiter read
 /// stay in the prebuffer, of which it claims the first `gathered`: whatever follows the delimiter is then in its place.
-struct ReadInHand: TimedOperation {
+struct CurrentRead: TimedOperation {
     /// What a look at the bytes came to.
     enum Step {
         /// More bytes are needed, and there is nothing new to report.
@@ -143,7 +143,7 @@ struct ReadInHand: TimedOperation {
 
     /// How many of `bytes`, which follow those of the prebuffer, belong to the first delimiter that ends within them. The
     /// delimiter may lie across the seam.
-    func missingOfItem(_ bytes: UnsafeRawBufferPointer, behind preBuffer: PreBuffer) -> Int? {
+    func bytesCompletingItem(in bytes: UnsafeRawBufferPointer, behind preBuffer: PreBuffer) -> Int? {
         guard case .delimiter(let terminator, _) = read.kind else { return nil }
         let reach = terminator.count - 1
         let before = preBuffer.suffix(reach)
