@@ -2,11 +2,14 @@ import Testing
 
 @Suite("House rules")
 struct HouseTests {
-    /// Where in the tree a pattern stands, this file set aside.
+    /// Returns where in these files a pattern occurs, except in this file.
     private static func lines(holding patterns: [String], in files: [SourceTree.File]) -> [String] {
+        places(in: files) { line in patterns.contains { line.contains($0) } }
+    }
+
+    private static func places(in files: [SourceTree.File], where isOne: (String) -> Bool) -> [String] {
         files.filter { $0.name != "HouseTests.swift" }.flatMap { file in
-            file.lines.enumerated().filter { line in patterns.contains { line.element.contains($0) } }
-                .map { "\(file.path):\($0.offset + 1)" }
+            file.lines.enumerated().filter { isOne(String($0.element)) }.map { "\(file.path):\($0.offset + 1)" }
         }
     }
 
@@ -33,19 +36,37 @@ struct HouseTests {
 
     @Test("what else the compiler takes on trust is in that folder too, and counted")
     func trust() {
-        // Accesses that only debug builds check, casts and references that nobody checks, addresses that become pointers.
-        let limits = [
-            "@exclusivity(unchecked)": 25, "Unmanaged": 4, "unsafeDowncast": 1, "unsafeBitCast": 0,
+        // Accesses that only debug builds check, uncounted references, unchecked casts, addresses made pointers.
+        let counts = [
+            "@exclusivity(unchecked)": 25, "Unmanaged": 3, "unsafeDowncast": 1, "unsafeBitCast": 0,
             "unsafelyUnwrapped": 0,
-            "withoutActuallyEscaping": 0, "RawSpan(_unsafeBytes:": 0, "Pointer(bitPattern:": 6, ">(bitPattern:": 0,
+            "withoutActuallyEscaping": 0, "_unsafeBytes:": 0, "_unsafeElements:": 0,
         ]
         let sources = SourceTree.swift.filter { $0.path.hasPrefix("Sources/") }
-        for (pattern, limit) in limits {
-            let places = Self.lines(holding: [pattern], in: sources).filter { !Self.isFacades($0) }
-            #expect(places.count <= limit, "\(pattern): \(places)")
-            #expect(places.allSatisfy { $0.hasPrefix("Sources/SocketKit/Trusted/") }, "\(pattern): \(places)")
+        for (pattern, count) in counts {
+            let places = Self.lines(holding: [pattern], in: sources)
+            let (facade, engine) = (places.filter(Self.isFacades), places.filter { !Self.isFacades($0) })
+            #expect(engine.count == count && engine.allSatisfy(Self.isTrusted), "\(pattern): \(engine)")
+            #expect(facade.count == (pattern == "Unmanaged" ? 2 : 0), "\(pattern): \(facade)")
+        }
+        let addresses = Self.places(in: sources) { line in
+            line.replacing(/U?Int(8|16|32|64)?\(bitPattern:/, with: "").contains("bitPattern:")
+        }
+        #expect(addresses.count == 6 && addresses.allSatisfy(Self.isTrusted), "\(addresses)")
+    }
+
+    @Test("a debug build checks every access")
+    func exclusivity() {
+        for file in SourceTree.sources("SocketKit") where file.text.contains("@exclusivity(unchecked)") {
+            let others = file.lines.drop { $0.trimmingSpaces != "#else" }.drop { $0.trimmingSpaces != "#endif" }
+            let checked = file.lines.prefix { $0.trimmingSpaces != "#else" }
+            #expect(!(checked + others).contains { $0.contains("@exclusivity(unchecked)") }, "\(file.path)")
+            let fields = file.lines.filter { $0.contains(" final var ") }
+            #expect(checked.count { $0.contains(" final var ") } * 2 == fields.count, "\(file.path)")
         }
     }
+
+    private static func isTrusted(_ place: String) -> Bool { place.hasPrefix("Sources/SocketKit/Trusted/") }
 
     @Test("the library asks for the environment in one place, which trusts no caller of a set-uid program")
     func environment() {

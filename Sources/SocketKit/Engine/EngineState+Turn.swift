@@ -134,8 +134,10 @@ extension EngineState {
 
     // MARK: The end of a turn
 
-    /// All callbacks are made, so handles that nobody else holds go.
+    /// Releases handles and retired objects, after all callbacks.
     func releaseRetired() {
+        // The lists are cleared while user code runs, and must not be cleared again by what it asks for.
+        assert(!outbox.isDelivering)
         guard !holding.isEmpty || !retired.isEmpty else { return }
         // What a user keeps in a handle may act on other sockets as it dies. By then no connection may count on a
         // handle that this is about to release, so all of them give theirs up first.

@@ -1,40 +1,45 @@
 import SocketCore
 
-/// Which session a handle has, and whether its tasks still have to be told that the last one is over.
+/// The session of a handle, and how the last one ended.
 ///
-/// The engine ends a session before the notice of it is delivered, and the next one may begin in between. Those who wait
-/// do so within a session (`Waiters`), and the end of a session ends no other.
+/// The engine ends a session before the notice of its end is delivered, and the next session may begin in between. Tasks
+/// await within a session (`Waiters`), so the end of a session ends no task of another.
+///
+/// A listener and a datagram socket, whose tasks iterate, also note the delivery of that notice. A `WebSocket` ends its
+/// session when the notice is delivered, and keeps its own report of the end.
 struct PresentSession {
-    /// nil when there is none.
+    /// The present session, or `nil` if there is none.
     private(set) var id: SocketID?
+    /// How the last session ended, or `nil` if there is none or that is kept elsewhere.
     private var ending: EndedSession?
-    /// Whether the notice of that end is still to be delivered.
+    /// Whether the notice of that end is still to be delivered. Only handles whose tasks iterate ask.
     private var isEndComing = false
 
-    /// A session begins.
+    /// Notes that a session begins.
     mutating func begin(_ id: SocketID) {
         self.id = id
         (ending, isEndComing) = (nil, false)
     }
 
-    /// A session is over; `ending` is how it was at its end, and nil where it never was, of which no notice follows.
+    /// Notes that a session is over. `ending` is its final state, or `nil` if no notice follows: the session never came to
+    /// be, or its notice is being delivered.
     mutating func end(_ id: SocketID, as ending: EndedSession?) {
         guard self.id == id else { return }
         self.id = nil
         (self.ending, isEndComing) = (ending, ending != nil)
     }
 
-    /// The last session as it was at its end, until the next one begins; nil if it never was.
+    /// The final state of the last session, until the next one begins.
     var ended: SocketSnapshot? { ending?.snapshot }
 
-    /// The notice of that end is delivered, behind all that came before it.
+    /// Notes that the notice of that end is delivered, after all earlier notices.
     mutating func deliverEnd(of id: SocketID) {
         if ending?.id == id { isEndComing = false }
     }
 
-    /// The session in which a task waits that asks now; nil: the last one is over, and so is what the task iterates.
+    /// The session in which a task that asks now awaits, or `nil` if the last one is over and the iteration has ended.
     var awaited: SocketID? { id ?? (isEndComing ? ending?.id : nil) }
 
-    /// How what a task iterates ended: nil by this side.
+    /// The error that ended a task's iteration, or `nil` if this side ended it.
     var error: SocketError? { ended?.closed?.error }
 }

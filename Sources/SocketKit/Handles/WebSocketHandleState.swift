@@ -1,9 +1,9 @@
 import SocketCore
 
-/// What a WebSocket's handle holds, from whatever thread it is asked.
+/// The state of a WebSocket's handle, used by any thread under the handle's lock.
 struct WebSocketHandleState: HandleStorage, ~Copyable {
-    /// Its session is the one that is open or being opened, until its end is delivered. What those who wait wait within, and
-    /// of which notices change anything here: those of a former session may be delivered after it began.
+    /// Its session is the one that is open or being opened, until its end is delivered. Tasks await within it, and only its
+    /// notices change anything here: notices of a former session may be delivered after it began.
     var core: HandleCore<any WebSocketDelegate, WebSocketConfiguration>
     /// Messages that nobody has taken yet; with a delegate only while a task reads.
     var inbox = WebSocketInbox()

@@ -1,15 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// A box that hands out its content only on one serial queue.
+/// A box that gives access to its content on one serial queue only.
 ///
-/// This is the one place where the compiler is told to trust us. Proof: the content is reachable only through
-/// `callAsFunction`, which traps off the queue, and the queue is serial, so no two threads ever touch it at once and
-/// each sees what the one before it wrote. The content is a class, so a call from within a call (user code that runs
-/// inside a turn) is a second reference, not a second exclusive access.
+/// Proof: the content is reachable only through `callAsFunction`, which traps on any other queue. The queue is serial, so no
+/// two threads use the content at once, and each sees what the one before it wrote. The content is a class, so a call from
+/// within a call (user code in a turn) is a second reference, not a second exclusive access.
 ///
-/// The queue may be the caller's. Where its user marks a serial queue that it targets, code on that one is let in too:
-/// whatever runs on the queue runs on that one, so they exclude each other.
+/// The queue may be the caller's. If the caller marks a serial queue that it targets, code on that queue is let in too. All
+/// that runs on the one runs on the other, so they exclude each other.
 final class Confined<Content: AnyObject>: @unchecked Sendable {
     private let queue: DispatchQueue
     private let mark: DispatchSpecificKey<Bool>

@@ -1,11 +1,14 @@
 import SocketCore
 
-/// What a connection reaches within each step. Overlapping accesses to it are looked for in debug builds only: in a release
-/// build the looking was a quarter of all instructions of an echo.
+/// The fields that a connection uses in every step. Overlapping accesses to them are checked in debug builds only.
 ///
-/// Proof: it is reached on the engine's queue only, where `Confined` keeps it. Nothing that runs within an access reaches the
-/// same field: machines call nobody, and user code runs between steps. A debug build checks each access and traps, and the
-/// tests and the simulation run in such builds.
+/// The checks of all fields together took a quarter of the instructions of an echo. A whole-module build proves most fields
+/// free of overlaps and checks those at no cost; it cannot prove these.
+///
+/// Proof: the fields are used on the engine's queue only, where `Confined` keeps their owner. Code that runs within an access
+/// is ours (the machine, the kernel, TLS, tapes and taps), and at most reads a field that is being read. User code runs outside
+/// of all accesses. A debug build checks every access and traps; the tests run in debug builds, and `script/test` simulates
+/// with the checks.
 class ConnectionStorage {
     #if DEBUG
     final var machine: ConnectionMachine

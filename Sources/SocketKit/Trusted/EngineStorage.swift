@@ -1,9 +1,10 @@
 import SocketCore
 
-/// What an engine reaches within each turn. It is looked at as `ConnectionStorage` is, for the same reasons.
+/// The fields that an engine uses in every turn, checked in debug builds only, as those of `ConnectionStorage` are.
 ///
-/// Proof: as there. A queue is emptied by taking one element after the other, or by taking the whole queue out, so that what
-/// an element leads to may add to it.
+/// Proof: as there. A queue is emptied one element at a time, or swapped out whole, so that user code which runs for an element
+/// can add to it. `leaving` and `ended` are cleared while the deinitializers of user values run: only `releaseRetired` uses
+/// them, and it asserts that no user code is running.
 class EngineStorage {
     #if DEBUG
     final var sessions = SessionTable<Session>()
@@ -11,32 +12,31 @@ class EngineStorage {
     final var ring: EventRing
     final var meter = EngineMeter()
     final var deadlines = DeadlineHeap()
-    /// Connections with writes that were queued in this turn: flushed together at its end.
+    /// Connections whose writes were queued in this turn. They are flushed together at its end.
     final var unflushed: [Connection] = []
-    /// Those that are being flushed; between two times only its memory is of use.
+    /// The connections being flushed. Kept between flushes for its memory.
     final var flushing: [Connection] = []
-    /// Connections with reads for what the last receive left in the kernel.
+    /// Connections with a queued read for bytes that the last receive left in the kernel.
     final var unreceived: [Connection] = []
-    /// Those that receive right now; between two times only its memory is of use.
+    /// The connections that receive now. Kept between turns for its memory.
     final var receiving: [Connection] = []
-    /// Callbacks to run when all state is settled.
+    /// Callbacks to make once all state is settled.
     final var outbox = Outbox()
-    /// Handles that are held until the outbox is empty.
+    /// Handles retained until the outbox is empty.
     final var holding: [HeldHandle] = []
-    /// Sessions that are over: what users gave them must not be destroyed before the turn has come to its end.
+    /// Ended sessions, and user values. They must not be destroyed before the end of the turn.
     final var retired: [AnyObject] = []
-    /// Those of both that are let go of right now; between two times only their memory is of use.
+    /// The handles and objects being released. Kept between releases for their memory.
     final var leaving: [HeldHandle] = []
     final var ended: [AnyObject] = []
-    /// Jobs that were taken out of the mailbox, and those of them that are carried out: what users gave with them must not
-    /// be destroyed in the midst of a step.
+    /// Jobs taken from the mailbox, and those already performed. The user values in them must not be destroyed within a step.
     final var jobs = MoveQueue<EngineJob>()
     final var doneJobs = MoveQueue<EngineJob>()
-    /// Reports that a turn left over.
+    /// Readiness reports that a turn had no budget for.
     final var unseen: [Readiness] = []
-    /// Memory of large messages that went out, for those that come.
+    /// Memory of large messages that were sent, reused for received ones.
     final var spares = SpareArrays()
-    /// Memory of short reads and writes that are done, for reads that follow.
+    /// Memory of completed short reads and writes, reused for later reads.
     final var shorts = ShortArrays()
     #else
     @exclusivity(unchecked) final var sessions = SessionTable<Session>()

@@ -1,10 +1,10 @@
-/// Bytes that are lent for the length of one call, or until the next call of whoever lends them.
+/// Bytes that are lent for the duration of one call.
 ///
-/// It holds an address and no pointer, since a lock's content may not be handed a pointer that the compiler sees staying with
-/// the caller.
+/// Holds an address instead of a pointer, since Swift lets no pointer pass into or out of `withLock`.
 ///
-/// Proof: it is made from a buffer and gives that buffer back. It is passed down the stack only: the caller, who owns the
-/// buffer, waits until the call has returned, and nobody keeps it.
+/// Proof: it is made from a buffer and returns that buffer. As an argument, it is valid because the caller owns the buffer and
+/// waits for the call to return, and no callee keeps it. As a result there is one, `TLSSession.outgoing`: it is valid until the
+/// session encrypts, decrypts or counts bytes as sent, and the connection sends and tapes the bytes before it asks for that.
 struct LentBytes: Sendable {
     private let address: UInt
     let count: Int

@@ -1,16 +1,15 @@
-/// The pointer to an object of a C library, on its way from one function to another.
+/// A pointer to an object of OpenSSL that passes into or out of `withLock`, which Swift allows no pointer to do.
 ///
-/// Swift lets no pointer into a lock or out of it, since it does not know whose the memory is. This holds the address.
-///
-/// Proof: it is made from a pointer, and gives that pointer back; nothing is computed with it. Whether the library's object may
-/// be used on another thread is the library's contract: those that pass here are a BIO_METHOD, which never changes, and
-/// contexts and sessions of OpenSSL, each of which is used under the lock that owns it.
+/// Proof: it is made from a pointer and returns that pointer; nothing is computed with the address. Which thread may use the
+/// object is OpenSSL's contract. A BIO_METHOD never changes once it is made. An SSL_CTX, once set up, and an SSL_SESSION may be
+/// shared, and their reference counts are atomic. An SSL has one user at a time: the function that makes it, and from then on
+/// the code that holds the lock of its `TLSSession`.
 struct LibraryPointer: Sendable {
     private let address: UInt
 
-    /// `nil`: what a library returns when it is out of memory.
+    /// Holds the pointer, which is `nil` if the library was out of memory.
     init(_ pointer: OpaquePointer?) { address = UInt(bitPattern: pointer) }
 
-    /// The pointer that this was made from.
+    /// The pointer this was made from.
     var pointer: OpaquePointer? { OpaquePointer(bitPattern: address) }
 }

@@ -1,15 +1,16 @@
 import SocketCore
 
-/// What a WebSocket reaches for each frame. It is looked at as `ConnectionStorage` is, for the same reasons.
+/// The fields that a WebSocket uses for every frame, checked in debug builds only, as those of `ConnectionStorage` are.
 ///
-/// Proof: as there. A WebSocket lives on the queue of its connection's engine, and its events wait until the machine is left.
+/// Proof: as there. A WebSocket lives on the queue of its connection's engine. Events are performed after the machine has
+/// returned.
 class WebSocketStorage {
     #if DEBUG
-    /// `nil` until the handshake is over.
+    /// The frame machine, or `nil` until the handshake is over.
     final var machine: WebSocketMachine?
-    /// What the machine said and is not performed yet.
+    /// Events of the machine that are not performed yet.
     final var events: [WebSocketEvent] = []
-    /// Messages handed to the machine whose senders want to hear that the kernel has them, in their order.
+    /// Messages passed to the machine whose senders are notified once the kernel has taken them, in order.
     final var unsent = OperationDeque<(message: WebSocketMessageID, operation: OperationID)>()
     #else
     @exclusivity(unchecked) final var machine: WebSocketMachine?
