@@ -3,18 +3,18 @@ import SocketCore
 
 /// Interprets timeouts and the ways to close.
 extension Connection {
-    /// The peer that an error is about.
+    /// The peer to name in an error.
     var errorSubject: SocketError.Subject { peer.map { .address($0) } ?? .name(target) }
 
-    /// Bytes handed over at the end, at most (the last receive may exceed it).
+    /// The most unread bytes handed over at the end. The last receive may exceed it.
     private static let unreadLimit = 1 << 20
 
     // MARK: Timeouts
 
-    /// Asks about the operations whose time is up.
+    /// Requests verdicts on the operations that timed out.
     func expireOperations() {
         performReads()
-        // It is complete, and only held back for a delegate that cannot keep up: its time must not come up for ever.
+        // The read is complete and only held back for a delegate that can't keep up. It must not keep timing out.
         if machine.isOpen, machine.reading.isDueAndComplete(engine.now) { performRead() }
         guard machine.isOpen else { return }
         expireHandshake()
@@ -33,9 +33,9 @@ extension Connection {
         if keptHandle == nil { answer(.close, to: operation.operation) } else { notify(.timedOut(operation)) }
     }
 
-    /// Carries out a verdict, unless the operation it is about asks no more.
+    /// Carries out a verdict, unless the operation is no longer waiting for one.
     func answer(_ verdict: TimeoutVerdict, to operation: OperationID) {
-        // While lingering, it comes too late: the session ends as it was asked to.
+        // While lingering, the session is already closing as requested.
         guard machine.isOpen else { return }
         switch verdict {
         case .later:
@@ -61,7 +61,6 @@ extension Connection {
         finishStep()
     }
 
-    /// Gives an operation another timeout.
     func setTimeout(_ timeout: Duration?, of operation: OperationID) {
         guard !machine.isClosed, let tag = machine.setTimeout(timeout, of: operation) else { return }
         record(.timeoutChanged, tag: tag, timeout?.wholeMilliseconds ?? -1)
@@ -71,7 +70,7 @@ extension Connection {
     private func failAsking(_ operation: OperationID, by verdict: TimeoutVerdict) -> SocketError? {
         let read = SocketError(.readTimeout, operation: "read", detail: "timed out")
         let write = SocketError(.writeTimeout, operation: "write", detail: "timed out")
-        // Who awaits a read has no other way to get at what it had.
+        // An awaiting task has no other way to get the bytes that its read had.
         let isAwaited = keptHandle?.awaits(operation) ?? false
         let givesBack = isAwaited && verdict == .failOperation
         guard
@@ -82,7 +81,7 @@ extension Connection {
         return failed.error
     }
 
-    /// Reports an operation that ended without completing.
+    /// Reports an operation that failed or was cancelled.
     func fail(_ failed: consuming FailedOperation) {
         switch failed.kind {
         case .read: record(.readFailed, tag: failed.tag, failed.done, failed.total ?? 0)
@@ -100,7 +99,7 @@ extension Connection {
         case .read: direction = .received
         case .write: direction = .sent
         }
-        // An operation of which nobody saw a byte leaves no trace among the bytes.
+        // An operation that never moved a byte leaves no trace in the traffic.
         let areBytes = direction == .received ? layers.keepsBytes : layers.keepsBytes(of: failed.operation)
         guard areBytes, !seesFrames else { return }
         guard failed.done > 0 || traffic?.isOpen(failed.operation, direction) == true else { return }
@@ -112,10 +111,11 @@ extension Connection {
 
     // MARK: Closing
 
-    /// Closes as asked: at once, or when the named queues are empty.
+    /// Closes as `mode` says, at once or when the named queues are empty.
     func askToClose(_ mode: CloseMode) {
         guard !machine.isClosed else { return }
-        // FIN is out and input is thrown away: it is too late to wait for reads, and the record must not say that.
+        // FIN is out and input is discarded, so it is too late to wait for reads, and the close record must not claim
+        // it.
         if machine.isLingering, mode != .now, mode != .reset { return }
         record(.closeRequested, CloseMode.allCases.firstIndex(of: mode) ?? 0)
         closeMode = mode
@@ -131,10 +131,10 @@ extension Connection {
         finishStep()
     }
 
-    /// EPOLLERR without a hang-up: an error that the next call would tell, or messages in the error queue, which are
-    /// those of options that user code has set and end nothing. False when the connection is over.
+    /// Handles EPOLLERR without a hang-up: a pending error, or messages in the error queue. The messages come from
+    /// options that user code has set, and end nothing. Returns false if the connection has ended.
     func takeError() -> Bool {
-        // What came before it goes to the reads that want it first; as long as it stands, it is reported again.
+        // Bytes before the error go to the reads first. While the error is pending, it is reported again.
         if receiveAvailable() { return true }
         guard !machine.isClosed, let descriptor = socket?.descriptor else { return false }
         let errno = engine.kernel.pendingError(descriptor)
@@ -146,7 +146,7 @@ extension Connection {
         return true
     }
 
-    /// Behind the peer's end of stream nothing is received any more, so a reset would go unnoticed.
+    /// After the peer's FIN nothing is received, so a reset would go unnoticed.
     func endIfBothSidesAreGone() {
         guard interest.isHungUp, machine.isOpen, machine.hasReportedEndOfStream, let descriptor = socket?.descriptor
         else { return }
@@ -157,7 +157,8 @@ extension Connection {
                 : .system(errno, operation: "read", subject: errorSubject))
     }
 
-    /// Everything is written: FIN, and wait for the peer's, so that unread input cannot turn the close into a reset.
+    /// Sends FIN after the last write and waits for the peer's FIN, so that unread input can't turn the close into a
+    /// reset.
     func beginLinger() {
         sendFIN()
         guard !machine.isClosed else { return }
@@ -167,10 +168,10 @@ extension Connection {
         discardAvailable()
     }
 
-    /// Reads and throws away what comes while lingering.
+    /// Receives and discards input while lingering.
     func discardAvailable() {
         guard let descriptor = socket?.descriptor else { return }
-        // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
+        // A hung-up descriptor is not in the reactor's set, so nothing would report the rest.
         for _ in 0..<(interest.isHungUp ? Int.max : 16) {
             switch engine.kernel.receive(descriptor, into: engine.scratch, peek: false) {
             case .bytes(0), .failed: return close(error: nil)
@@ -184,7 +185,7 @@ extension Connection {
         }
     }
 
-    /// Ends the session: every operation ends, the descriptor is closed, and only then the ending is told.
+    /// Ends the session. Every operation ends, then the descriptor is closed, and only then is the handle notified.
     func close(error: SocketError?) {
         guard !machine.isClosed else { return }
         let handle = keptHandle
@@ -195,7 +196,7 @@ extension Connection {
         endConnect()
         let kept = ending(error: error)
         if let error { notify(.disconnecting(error, unread: takeUnread())) }
-        // The session is over for everybody, this object's own stack frames included, before user code can hear of it.
+        // The session must be over everywhere, including this object's own stack frames, before user code is notified.
         noteChange()
         tapeClose(error)
         leaveReactor()
@@ -213,7 +214,7 @@ extension Connection {
 
     private static let closedHere = SocketError(.disconnected, operation: "close", detail: "closed by this side")
 
-    /// Fails what is queued, and sets down what is kept.
+    /// Fails the queued operations and returns the record of the session.
     private func ending(error: SocketError?) -> EndedSession {
         let cause = error ?? Self.closedHere
         var readsLost = 0
@@ -241,12 +242,12 @@ extension Connection {
         return .whole(snapshot)
     }
 
-    /// What had arrived and no read took: what was read ahead, and what the kernel still holds.
+    /// Returns the bytes that arrived but reached no read: those read ahead and those still in the kernel.
     private func takeUnread() -> [UInt8] {
         keepUnlent()
         var unread = machine.reading.takeUnread()
         if isWireEncrypted { return unread + takeUnreadRecords() }
-        // What came while lingering was thrown away, so what comes behind it would not follow on what was read.
+        // Input is discarded while lingering, so later bytes would not continue what was read.
         guard let descriptor = socket?.descriptor, !machine.hasEndOfStream, lingerDeadline == nil else { return unread }
         while unread.count < Self.unreadLimit {
             guard case .bytes(let count) = engine.kernel.receive(descriptor, into: engine.scratch, peek: false),

@@ -5,7 +5,7 @@ import SocketCore
 extension Connection {
     // MARK: Beginning
 
-    /// Connects to an address that is known already, or to a host once its name is resolved; from the next turn on.
+    /// Connects to `address`, or to a host once its name is resolved. Attempts start in a later turn.
     func connect(
         to endpoint: Endpoint, at address: SocketAddress?, from localAddresses: [SocketAddress]?, timeout: Duration?
     ) {
@@ -62,7 +62,7 @@ extension Connection {
 
     // MARK: Racing
 
-    /// How long to wait before a Unix-domain listener with a full backlog is tried again.
+    /// How long to wait before retrying a Unix-domain listener whose backlog is full.
     private static let retryTime = Duration.milliseconds(20)
 
     private func followPlan() {
@@ -89,7 +89,7 @@ extension Connection {
             let socket = SocketHandle(Int32(descriptor), kernel: engine.kernel)
             let number = socket.descriptor
             configuration.prepare(number, for: address, in: engine)
-            // User code has ended the connect.
+            // User code may have ended the connect.
             guard machine.isConnecting else { return }
             let failure = bindLocal(number, toReach: address)
             guard failure == 0 else { return failed(index, errno: failure) }
@@ -102,7 +102,7 @@ extension Connection {
         }
     }
 
-    /// Binds our end as the configuration wants it; 0, or an errno.
+    /// Binds the local side as configured. Returns 0 or an errno.
     private func bindLocal(_ descriptor: Int32, toReach address: SocketAddress) -> Int32 {
         guard let own = connector?.localAddresses?.first(where: { $0.isSameFamily(as: address) }) else {
             return connector?.localAddresses == nil || !address.family.isIP ? 0 : EADDRNOTAVAIL
@@ -116,11 +116,11 @@ extension Connection {
         case 0:
             connector?.plan?.succeeded(index, now: engine.now)
         case EINPROGRESS:
-            // Only now: a descriptor that is not connecting yet would be reported as hung up.
+            // Register only now: a descriptor that isn't connecting yet would be reported as hung up.
             let failure = engine.reactor.add(descriptor, .write, ReactorToken(id, UInt16(index)))
             if failure != 0 { failed(index, errno: failure) }
         case EAGAIN:
-            // A Unix-domain listener whose backlog is full: connect(2) would wait, so this tries again.
+            // The backlog of a Unix-domain listener is full. connect(2) would block, so retry on a timer instead.
             connector?.attempts.removeAll { $0.index == index }
             connector?.retry = (index, engine.now + Self.retryTime)
         default:
@@ -128,7 +128,7 @@ extension Connection {
         }
     }
 
-    /// The reactor reported an attempt: it ended, one way or the other.
+    /// Handles a reactor report for an attempt, which has succeeded or failed.
     func handleAttempt(_ readiness: Readiness) {
         let index = Int(readiness.token.index)
         guard let connector, let attempt = connector.attempts.first(where: { $0.index == index }),
@@ -145,7 +145,7 @@ extension Connection {
         finishStep()
     }
 
-    /// As `leaveReactor` does for the connection that stands.
+    /// Does for an attempt what `leaveReactor()` does for the established connection.
     private func leaveReactor(_ attempt: Connector.Attempt) {
         if mayLiveOn, let descriptor = attempt.socket?.descriptor { engine.reactor.remove(descriptor) }
     }
@@ -161,14 +161,14 @@ extension Connection {
     private func won(_ index: Int) {
         guard let connector, let attempt = connector.attempts.first(where: { $0.index == index }) else { return }
         socket = attempt.socket.take()
-        // getpeername has no answer where the peer has reset the connection meanwhile; it was connected all the same.
+        // getpeername(2) fails if the peer has already reset the connection, which was nevertheless established.
         peer = connector.plan?.addresses[index]
-        // Closing a descriptor takes it out of the reactor's set; the losers go here.
+        // Closing a descriptor removes it from the reactor's set, so the losers leave it here.
         endConnect()
         didConnect()
     }
 
-    /// Gives up what is still trying, and keeps how it went for the snapshots to come.
+    /// Abandons the remaining attempts and keeps a summary for later snapshots.
     func endConnect() {
         guard let connector else { return }
         connector.plan?.abandon(now: engine.now)
@@ -179,10 +179,10 @@ extension Connection {
         connector.nextAttempt = nil
     }
 
-    /// The connection stands, by whatever way it came about.
+    /// Called once the connection is open, however it was made.
     func didConnect() {
         guard let descriptor = socket?.descriptor else { return }
-        // Of a connection that was accepted, mostly both are known.
+        // An accepted connection usually knows both addresses already.
         if local == nil { local = engine.kernel.localAddress(descriptor) }
         if role == .client || peer == nil { peer = engine.kernel.peerAddress(descriptor) ?? peer }
         connected = PackedTime(engine.now)

@@ -3,14 +3,14 @@ import SocketCore
 
 /// Interprets the read queue.
 extension Connection {
-    /// Receives at a time before other sockets get their share of the turn. Where frames are looked at it is one: a
-    /// megabyte can hold hundreds of thousands of them.
+    /// The most receives before other sockets get their share of the turn. It is 1 where WebSocket frames are tapped,
+    /// because a megabyte can hold hundreds of thousands of them.
     var receiveBudget: Int { seesFrames ? 1 : 16 }
 
-    /// Queues a read, and tries it at once where bytes are known to wait.
+    /// Queues a read, and tries it at once if bytes are known to be waiting.
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
-        // Bytes that are here change nothing else; in these states, a read does.
+        // Only where completing a read from the prebuffer changes nothing else.
         if layers.isWirePlain, !interest.isReadingOff, !interest.isHungUp,
             let bytes = machine.completeAtOnce(request, from: &engine.shorts)
         {
@@ -26,8 +26,8 @@ extension Connection {
         if machine.reading.hasBytes || interest.isReadingOff || interest.isHungUp || !layers.isWirePlain {
             readingChanged()
         }
-        // A read that another thread queues comes late: by then the reactor knows how much there is. And one receive for short
-        // reads completes more of them than a turn has callbacks.
+        // Only for reads that callbacks queue: by the time another thread's read arrives, the reactor knows how much
+        // there is. Not for short reads, because one receive completes more of them than a turn has callbacks.
         if hasUnreceived, engine.outbox.isDelivering, machine.reading.wantedDirectly > 0 {
             hasUnreceived = false
             engine.unreceived.append(self)
@@ -35,17 +35,17 @@ extension Connection {
         finishQueueing()
     }
 
-    /// Takes what the kernel has, and notes whether it may have more for the reads that the callbacks queue.
+    /// Receives what the kernel has, and notes whether there may be more for the reads that the callbacks queue.
     func receive() { hasUnreceived = receiveAvailable() }
 
-    /// Receives again after those callbacks, without another report of the reactor.
+    /// Receives again after the callbacks, without another report from the reactor.
     func receiveRest() {
         guard machine.isOpen, !interest.isReadingOff, wanted > 0 else { return }
         receive()
         finishStep()
     }
 
-    /// A read completed that never was in hand.
+    /// Reports a read that never became the current read.
     private func completed(_ request: ReadRequest, as operation: OperationID, with bytes: [UInt8]) {
         record(.readDone, tag: request.tag, bytes.count)
         if isTapped {
@@ -57,7 +57,8 @@ extension Connection {
         notify(.read(operation, tag: request.tag, bytes: bytes, lends: false))
     }
 
-    /// Behind the peer's end of stream a read can only time out. A delegate may want that; whoever awaits it does not.
+    /// Fails the awaited reads. After the peer's FIN a read can only time out, which a delegate may want but an
+    /// awaiting task doesn't.
     func failAwaitedReads() {
         guard let handle = keptHandle else { return }
         for operation in handle.awaitedReads {
@@ -67,7 +68,7 @@ extension Connection {
         }
     }
 
-    /// Something other than bytes changed what the read queue can do.
+    /// Called when something other than bytes changed what the queue can do.
     func readingChanged() {
         guard machine.isOpen else { return }
         performReads()
@@ -80,21 +81,21 @@ extension Connection {
             }
             receiveAvailable()
         } else if interest.knowsPeerClosed || interest.isHungUp, !machine.hasEndOfStream {
-            // The end came while nothing was to be taken (paused, or asking), and is not reported again.
+            // The stream ended while reads were paused or waiting for a verdict, and the end is not reported again.
             if interest.isHungUp, hangUpEnds() { return }
             handleUnwantedInput()
         }
     }
 
-    /// The most bytes to take from the kernel now.
+    /// The most bytes to receive from the kernel now.
     private var wanted: Int { isHeld || waitsForDelivery ? 0 : machine.reading.wanted }
 
-    /// Whether bytes from the kernel have no use now.
+    /// Whether bytes from the kernel are of no use now.
     var takesNothing: Bool { !waitsForDelivery && (isWireEncrypted ? !wantsRecords : wanted == 0) }
 
     var isHeld: Bool { isHeldBack || isHeldByLink }
 
-    /// What this connection is linked to takes no more for now, or takes it again.
+    /// Holds reads back while the other leg can't keep up, or resumes them.
     func holdBack(_ hold: Bool) {
         guard isHeldByLink != hold else { return }
         isHeldByLink = hold
@@ -102,9 +103,8 @@ extension Connection {
         finishStep()
     }
 
-    /// The delegate's queue has caught up.
     func handleDelegateCaughtUp() {
-        // It may have fallen behind again since.
+        // It may have fallen behind again.
         guard isHeldBack, keptHandle?.backPressure.isHolding != true, webSocket?.mayReceive(on: self) != false else {
             return
         }
@@ -113,7 +113,7 @@ extension Connection {
         finishStep()
     }
 
-    /// Takes what the kernel has, as far as reads want it; true where something else comes first and there may be more.
+    /// Receives while reads want bytes. Returns true if something else comes first and there may be more.
     @discardableResult
     func receiveAvailable() -> Bool {
         guard !machine.isLingering else {
@@ -122,12 +122,12 @@ extension Connection {
         }
         guard machine.isOpen, !machine.hasEndOfStream, !isEndTaken else { return false }
         guard !isWireEncrypted else { return receiveRecords() }
-        // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
+        // A hung-up descriptor is not in the reactor's set, so nothing would report the rest.
         for pass in 0..<(interest.isHungUp ? Int.max : receiveBudget) {
             let wanted = wanted
             guard wanted > 0 else {
-                // Behind a receive that filled a read, callbacks come first: mostly they queue another one, and what is
-                // left is reported again.
+                // After a receive that completed a read, run its callback first: it usually queues the next read. epoll
+                // reports the remaining bytes again.
                 if pass == 0 || interest.isHungUp { handleUnwantedInput() }
                 return pass > 0 || waitsForDelivery
             }
@@ -140,12 +140,12 @@ extension Connection {
         return true
     }
 
-    /// Others come first. What is left is reported again, save where the reactor no longer watches.
+    /// Leaves the rest to the reactor, or to the next turn for a hung-up descriptor, which isn't reported again.
     func leaveOff() {
         if interest.isHungUp { engine.lookAgain(Readiness(token, readable: true, hungUp: true)) }
     }
 
-    /// One receive; false when there is nothing more to take now.
+    /// Receives once. Returns false if there is nothing more to receive now.
     private func receiveOnce(atMost wanted: Int) -> Bool {
         guard let descriptor = socket?.descriptor else { return false }
         let direct = layers.isTakenByHandle && intake == nil ? machine.reading.wantedDirectly : 0
@@ -156,7 +156,7 @@ extension Connection {
         return took(result, of: room.count) { accept(UnsafeRawBufferPointer(rebasing: room[..<$0])) }
     }
 
-    /// The same where somebody records, and keeps the memory of a long read.
+    /// Receives once while a recording is on, and keeps the memory of a long read for it.
     private func receiveTaped(_ descriptor: Int32, _ tapes: EngineTapes, atMost wanted: Int) -> Bool {
         let kernel = engine.kernel
         let (result, room) = tapes.receive(atMost: wanted) { kernel.receive(descriptor, into: $0, peek: false) }
@@ -164,7 +164,7 @@ extension Connection {
         return took(result, of: room) { tapeReceived($0, tapes) { accept($0) } }
     }
 
-    /// Receives into the array that the read in hand will give away: bytes of a long read are not copied.
+    /// Receives into the array that the current read will deliver, so that the bytes of a long read aren't copied.
     private func receiveDirectly(_ descriptor: Int32, _ room: Int) -> Bool {
         var result = IOResult.wouldBlock
         var spare = machine.reading.isUntouched ? SpareReads.shared.take(room) : []
@@ -178,7 +178,7 @@ extension Connection {
         return took(result, of: room) { _ in performReads() }
     }
 
-    /// What a receive came to; false when there is nothing more to take now.
+    /// Handles the result of a receive. Returns false if there is nothing more to receive now.
     private func took(_ result: IOResult, of room: Int, _ use: (Int) -> Void) -> Bool {
         switch result {
         case .bytes(0):
@@ -189,7 +189,7 @@ extension Connection {
             lastActivity = engine.now
             engine.counters.received += UInt64(count)
             use(count)
-            // A short read emptied the socket, save where FIN or an error lies behind the bytes.
+            // A short read emptied the socket, unless a FIN or an error follows the bytes.
             return machine.isOpen && (count == room || interest.knowsPeerClosed || interest.isHungUp)
         case .wouldBlock:
             return false
@@ -199,22 +199,22 @@ extension Connection {
         }
     }
 
-    /// Adds bytes behind those that are here, and gives reads what they complete.
+    /// Appends bytes to the prebuffer and performs the reads they complete.
     func gather(_ bytes: UnsafeRawBufferPointer) {
         if !bytes.isEmpty { machine.reading.receive(bytes, now: engine.now, from: &engine.shorts) }
         performReads()
     }
 
-    /// Shows bytes where they are, item by item, and says which are left: they have to be gathered, since no read lends
-    /// them, or user code cannot run here and now.
+    /// Lends bytes in place, item by item, and returns the rest. The rest must be gathered, because no read lends its
+    /// bytes or user code can't run now.
     func lend(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         if let webSocket { return lend(bytes, to: webSocket) }
-        // The handle is kept because user code may release it meanwhile.
+        // Keep the handle, because user code may release it meanwhile.
         guard machine.reading.lendsBytes, engine.mayLend, let handle = keptHandle, handle.deliversInline else {
             return bytes
         }
         unlent = bytes
-        // The end of an item that came in pieces, so that those behind it need not be gathered too.
+        // Complete an item that arrived in pieces, so that those after it need not be gathered too.
         if let missing = machine.reading.bytesCompletingItem(in: bytes) {
             unlent = UnsafeRawBufferPointer(rebasing: bytes[missing...])
             gather(UnsafeRawBufferPointer(rebasing: bytes[..<missing]))
@@ -231,7 +231,7 @@ extension Connection {
         return unlent
     }
 
-    /// Shows the next item; false when there is none.
+    /// Lends the next item. Returns false if there is none.
     private func lendOne(to delegate: (any AsyncSocketDelegate)?, of handle: AsyncSocket) -> Bool {
         guard !unlent.isEmpty, let loan = machine.reading.lend(unlent, now: engine.now) else { return false }
         let item = UnsafeRawBufferPointer(rebasing: unlent[..<loan.count])
@@ -244,8 +244,8 @@ extension Connection {
         return true
     }
 
-    /// User code that is shown one item does more than write: what lies behind that item takes its place in the read
-    /// queue first, so that nothing overtakes or misses it.
+    /// Moves the bytes after the item on loan to the read queue. Called before user code does anything but write, so
+    /// that nothing overtakes or misses them.
     func keepUnlent() {
         guard !unlent.isEmpty else { return }
         machine.reading.receive(unlent, now: engine.now, from: &engine.shorts)
@@ -260,10 +260,11 @@ extension Connection {
         acceptEnd()
     }
 
-    /// Bytes, FIN or an error wait and no read is in hand. FIN without bytes before it is noticed all the same; for
-    /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
+    /// Handles input that no read wants. A FIN with no bytes before it still ends the stream, and an error closes the
+    /// connection. If there are bytes, read interest is turned off so that the kernel's buffer fills and the peer slows
+    /// down.
     func handleUnwantedInput() {
-        // Reading continues as soon as the pending callbacks are made.
+        // Reading continues once the pending callbacks have run.
         guard !waitsForDelivery, !isEndTaken, let descriptor = socket?.descriptor else { return }
         if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, !layers.hasWireEnded {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
@@ -281,13 +282,15 @@ extension Connection {
         tellPeerClosed()
     }
 
-    /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
+    /// Notes that the peer sent FIN. Unread bytes may precede it, so nothing ends yet, but the delegate can be
+    /// notified.
     func markPeerClosed() {
         interest.notePeerClosed(engine.now)
         tellPeerClosed()
     }
 
-    /// Tells of it once, as soon as bytes before it wait for a read; they may have come in one report with it.
+    /// Reports the FIN once, as soon as bytes before it are waiting for a read. They may have arrived in the same
+    /// report.
     private func tellPeerClosed() {
         guard interest.isReadingOff, interest.knowsPeerClosed, !hasToldPeerClosed.user else { return }
         hasToldPeerClosed.user = true
@@ -295,12 +298,12 @@ extension Connection {
         notify(.peerClosed)
     }
 
-    /// Performs what the read queue asks for, until it asks for nothing, or the user has not kept up.
+    /// Performs reads until the queue requests nothing more or reads are held back.
     func performReads() {
         while machine.isOpen, machine.reading.hasCurrent, !isHeldBack, !waitsForDelivery, performRead() {}
     }
 
-    /// Carries out what the bytes that are here make of the current read. Returns false if that is nothing.
+    /// Performs what the buffered bytes make of the current read. Returns false if that is nothing.
     @discardableResult
     func performRead() -> Bool {
         switch machine.reading.advance(now: engine.now, from: &engine.shorts) {
@@ -324,8 +327,8 @@ extension Connection {
         return true
     }
 
-    /// Counts what a read gave. One receive may hold tens of thousands of items, and whoever is behind must not get them
-    /// all at once.
+    /// Adds the weight of a completed read. One receive may hold tens of thousands of items, too many for a delegate
+    /// that can't keep up.
     private func weigh(_ count: Int) {
         completedWeight += count + BackPressure.noticeWeight
         guard completedWeight > BackPressure.limit || faultMeter != nil, !waitsForDelivery else { return }
@@ -333,7 +336,7 @@ extension Connection {
         engine.outbox.append(.delivered(self))
     }
 
-    /// All that had completed is delivered, or waits for the delegate's queue.
+    /// Called once the completed reads are delivered or sent to the delegate's queue.
     @inline(never)
     func wasDelivered() {
         (completedWeight, waitsForDelivery) = (0, false)
@@ -342,11 +345,10 @@ extension Connection {
         finishStep()
     }
 
-    /// Ends what was asked to end.
     func cancel(_ target: SocketCommand.CancelTarget) {
         while let failed = machine.cancelNext(target, now: engine.now) {
             fail(failed)
-            // There was one of that name.
+            // Identifiers are unique.
             if case .operation = target { break }
         }
         if case .operation(let operation) = target { releaseAwaiting(operation) }
@@ -355,8 +357,8 @@ extension Connection {
         finishStep()
     }
 
-    /// A task that awaits a write was cancelled when bytes of it had left: it goes on, since half of it would tear the
-    /// stream, without a timeout, since nobody is left to judge that. The task is answered now.
+    /// Answers a task that was cancelled after some bytes of its awaited write had left. The write continues without a
+    /// timeout: half of it would corrupt the stream, and no caller is left to give a verdict.
     private func releaseAwaiting(_ operation: OperationID) {
         guard let write = machine.writing.handedOn(of: operation), keptHandle?.hasGivenUp(operation) == true else {
             return
@@ -371,7 +373,6 @@ extension Connection {
                         detail: "cancelled behind \(write.done) of \(write.total) bytes; the rest still goes out"))))
     }
 
-    /// Takes no more bytes from the kernel, or takes them again.
     func pauseReading(_ pause: Bool) {
         guard machine.reading.isPausedByHand != pause, !machine.isClosed else { return }
         machine.reading.isPausedByHand = pause

@@ -1,18 +1,18 @@
 import Glibc
 import SocketCore
 
-/// Moves bytes through TLS: what is received is decrypted for the reads, what is written is encrypted for the kernel.
+/// Moves bytes through TLS: received bytes are decrypted for the reads, written bytes are encrypted for the kernel.
 extension Connection {
-    /// Sends at a time before other sockets get their share of the turn.
+    /// The most sends before other sockets get their share of the turn.
     private static let sendBudget = 16
-    /// Records that one system call carries.
+    /// The most records in one system call.
     private static let recordsAtOnce = 4
     /// Plaintext read ahead while no read is queued, so that close_notify is noticed.
     private static let readAheadLimit = 16_384
 
     // MARK: In
 
-    /// Room for plaintext now: what reads want, or the read-ahead while there is none.
+    /// The room for plaintext now: what reads want, or the read-ahead if there are no reads.
     private var plaintextWanted: Int {
         if isHeld || waitsForDelivery { return 0 }
         let wanted = machine.reading.wanted
@@ -22,14 +22,14 @@ extension Connection {
         return mayReadAhead ? Self.readAheadLimit : 0
     }
 
-    /// Whether bytes from the kernel have a use now.
+    /// Whether bytes from the kernel are of use now.
     var wantsRecords: Bool {
         guard let tls, !tls.hasWireEnded, !machine.hasEndOfStream else { return false }
         if !machine.upgrade.isSecure { return machine.upgrade.hasBegun && !machine.upgrade.isAsking }
         return !tls.hasMore && plaintextWanted > 0
     }
 
-    /// Takes what the kernel has, as far as there is use for it; true where something else comes first.
+    /// Receives what the kernel has while it is of use. Returns true if something else comes first.
     func receiveRecords() -> Bool {
         guard let tls, machine.isOpen else { return false }
         decryptMore()
@@ -74,7 +74,7 @@ extension Connection {
         }
     }
 
-    /// Goes on with what lies in the session, as far as there is room for it.
+    /// Decrypts what the TLS session still holds, up to the room for it.
     func decryptMore() {
         guard let tls, machine.upgrade.isSecure, tls.hasMore, !machine.hasEndOfStream else { return }
         decrypt(.none, tls)
@@ -96,13 +96,13 @@ extension Connection {
         }
     }
 
-    /// What follows when a decryption could not fill its room; false: nothing more can be done now.
+    /// Handles a decryption that could not fill its room. Returns false if nothing more can be done now.
     private func end(of outcome: TLSSession.Outcome, _ tls: TLSLayer, _ session: TLSSession) -> Bool {
         switch outcome {
         case .done, .asks: return false
         case .wantsBytes:
             tls.hasMore = false
-            // A key update is answered.
+            // This sends the answer to a key update.
             _ = flushRecords(session)
             if tls.hasWireEnded { truncated() }
         case .closed:
@@ -122,7 +122,7 @@ extension Connection {
         accept(bytes)
     }
 
-    /// FIN from the kernel. What lies in the session still comes before it.
+    /// Handles FIN from the kernel. The TLS session may hold earlier bytes.
     func wireEnded() {
         guard let tls, !tls.hasWireEnded else { return }
         recordPeerClosed(0)
@@ -134,15 +134,15 @@ extension Connection {
         decryptMore()
     }
 
-    /// Records a FIN of the peer once: it can be known before the bytes ahead of it are read, and is read after them.
+    /// Records the peer's FIN once. It can be known before the bytes ahead of it are read, and is received after them.
     func recordPeerClosed(_ how: Int) {
         guard !hasToldPeerClosed.events else { return }
         hasToldPeerClosed.events = true
         record(.peerClosed, how)
     }
 
-    /// FIN without close_notify: the line was cut, unless both sides were done already. Many servers answer our
-    /// close_notify with FIN alone.
+    /// Handles FIN without close_notify. The stream may be truncated, unless we had sent close_notify: many servers
+    /// answer that with FIN alone.
     private func truncated() {
         if tls?.session?.hasSentCloseNotify == true { return machine.didReachEndOfStream() }
         let subject = peer?.description ?? target
@@ -153,7 +153,7 @@ extension Connection {
 
     // MARK: Out
 
-    /// Encrypts and sends what waits, as far as the kernel takes it.
+    /// Encrypts and sends pending bytes until the kernel accepts no more.
     func sendRecords() {
         guard let session = tls?.session else { return }
         for _ in 0..<Self.sendBudget {
@@ -176,7 +176,7 @@ extension Connection {
         interest.isSendBudgetSpent = true
     }
 
-    /// Sends what the kernel takes at once, whatever comes of it: the connection closes anyway.
+    /// Sends what the kernel accepts at once, and ignores failures because the connection is closing anyway.
     func flushLastRecords(_ session: TLSSession) {
         let waiting = session.outgoing
         guard waiting.count > 0, !interest.isWriteBlocked, let descriptor = socket?.descriptor else { return }
@@ -189,7 +189,7 @@ extension Connection {
         }
     }
 
-    /// Sends encrypted bytes; true when none is left.
+    /// Sends encrypted bytes. Returns true if none are left.
     func flushRecords(_ session: TLSSession) -> Bool {
         guard let descriptor = socket?.descriptor else { return false }
         while !interest.isWriteBlocked {
@@ -227,9 +227,9 @@ extension Connection {
         performWrites()
     }
 
-    // MARK: The end of our side
+    // MARK: Ending our side
 
-    /// Says close_notify where a connection closes at once; not where the line is broken, nor behind half a stream.
+    /// Sends close_notify when a connection closes at once, but not on a broken connection or after a truncated stream.
     func sayGoodbye(_ error: SocketError?) {
         guard let session = tls?.session, machine.isOpen, machine.upgrade.isSecure, closeMode != .reset,
             tls?.withholdsCloseNotify != true
@@ -242,7 +242,7 @@ extension Connection {
         flushLastRecords(session)
     }
 
-    /// Says close_notify; false while it, or what comes before it, is not with the kernel: FIN follows later then.
+    /// Sends close_notify. Returns false, and FIN follows later, if the kernel hasn't accepted everything up to it.
     func sendCloseNotify() -> Bool {
         guard let tls, let session = tls.session, machine.upgrade.isSecure else { return true }
         if !tls.withholdsCloseNotify {
@@ -261,7 +261,7 @@ extension Connection {
         sendFIN()
     }
 
-    /// What the session still holds, decrypted, for a connection that closes.
+    /// Returns the plaintext left in the TLS session, for a connection that closes.
     func takeUnreadRecords() -> [UInt8] {
         guard let tls, tls.hasMore, machine.upgrade.isSecure, let session = tls.session else { return [] }
         var unread: [UInt8] = []

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What faults and breakpoints do to a connection, as its snapshots show it. Set on the engine's queue.
+/// What faults and breakpoints do to a connection, as shown in its snapshots. Set on the engine's queue.
 package final class FaultMeter: Sendable {
     private let shown: Lock<FaultSnapshot>
 
@@ -8,7 +8,7 @@ package final class FaultMeter: Sendable {
 
     package var snapshot: FaultSnapshot { shown.withLock { $0 } }
 
-    /// Changes what is shown. Whether that is another thing than before.
+    /// Replaces the snapshot. Returns whether it changed.
     @discardableResult
     package func show(_ snapshot: FaultSnapshot) -> Bool {
         shown.withLock { shown in
@@ -18,40 +18,41 @@ package final class FaultMeter: Sendable {
     }
 }
 
-/// What a relay asks of one of its two legs.
+/// A command from a relay to one of its two legs.
 enum LegCommand: Sendable {
-    /// What this leg receives goes out by the other one.
+    /// Forward what this leg receives to the other leg.
     case link(SocketID)
-    /// Take nothing from the kernel, since the other leg cannot take it (true), or take it again (false).
+    /// Stop receiving because the other leg can't keep up (true), or resume (false).
     case holdBack(Bool)
     /// Send FIN after the queued bytes, without close_notify.
     case cutOff
-    /// Send what the kernel takes at once, then close with RST.
+    /// Send what the kernel accepts at once, then close with RST.
     case reset
-    /// So many bytes for the peer of this leg were dropped.
+    /// Count this many bytes for the leg's peer as dropped.
     case lost(Int)
-    /// The server gets the client's request with another head. On the server's leg: how long it was, and is.
+    /// The server gets the client's request with a rewritten head. On the server's leg, its lengths before and after.
     case headRewritten(was: Int, is: Int)
-    /// The write of this name, which follows, is a user's and not the relay's.
+    /// The write with this identifier, which follows, is the user's and not the relay's.
     case injects(OperationID)
-    /// Rules or breakpoints concern this leg, or have done more: what they do is shown, and each read is delivered before
-    /// the next.
+    /// Rules or breakpoints apply to this leg, or have done more. Snapshots show what they do, and each read is
+    /// delivered before the next.
     case faults(FaultMeter)
-    /// Something that a rule or a breakpoint did, for the events.
+    /// Record what a rule or a breakpoint did as an event.
     case faulted(SocketEvent.Kind, Int, Int)
-    /// To a listener: accept nothing, since these rules say so; `nil`: accept again. A pause is another matter.
+    /// For a listener, stop accepting because of these rules, or accept again if `nil`. Independent of a pause.
     case shut(FaultSnapshot?)
-    /// Received bytes go there before any read gets them; `nil`: straight to the reads.
+    /// Pass received bytes to this intake before any read, or straight to the reads if `nil`.
     case intake(Intake?)
-    /// Bytes, or the end of the stream, that the intake gives back.
+    /// Deliver bytes, or the end of the stream, that the intake gave back.
     case deliver([UInt8])
     case deliverEnd
-    /// Send each write with a system call of its own (true), or several together.
+    /// Send each write with its own system call (true), or several together (false).
     case sendsApart(Bool)
 }
 
 extension EngineState {
-    /// Carries out what a relay asks of a leg. Bytes can also be lost once it is over, and rules change nothing more then.
+    /// Carries out a relay's command to a leg. For a leg that has ended, only lost bytes and the last state of its
+    /// faults are recorded.
     func perform(_ command: LegCommand, onLeg id: SocketID) {
         switch sessions[id] {
         case .stream(let connection)?: return connection.perform(command)
@@ -105,8 +106,8 @@ extension Connection {
         }
     }
 
-    /// Queues a write that is a user's, on a connection that belongs to others. Its traffic is marked; an event tells of
-    /// it if it was queued.
+    /// Queues a user's write on a connection that isn't the user's own. Marks its traffic, and records an event if the
+    /// write was queued.
     func inject(_ request: WriteRequest, as operation: OperationID) {
         traffic?.markInjected(operation)
         tap?.markInjected(operation)
@@ -115,7 +116,8 @@ extension Connection {
         finishQueueing()
     }
 
-    /// Performs a command of a user for a WebSocket that belongs to others, likewise.
+    /// Performs a user's command on a WebSocket that isn't the user's own. Marks and records a message like an injected
+    /// write.
     func inject(_ command: WebSocketCommand, as operation: OperationID) {
         guard let webSocket else { return injectFrame(command, as: operation) }
         if command.isPartOfMessage { traffic?.markInjected(operation) }
@@ -123,7 +125,7 @@ extension Connection {
         if isQueued, command.isPartOfMessage { record(.injected, command.byteCount) }
     }
 
-    /// Queues a message of a user between those of others, on a leg of a relay where frames pass.
+    /// Queues a user's message between forwarded messages, on a relay leg that carries WebSocket frames.
     private func injectFrame(_ command: WebSocketCommand, as operation: OperationID) {
         guard let tap, case .message(let message) = command else { return }
         switch tap.place(message, as: operation, after: machine.writing) {
@@ -133,7 +135,7 @@ extension Connection {
         }
     }
 
-    /// Queues what a relay passes on, and between its messages those of a user that wait.
+    /// Queues forwarded bytes, and the user's waiting messages between the forwarded messages.
     func queueAroundInjected(_ request: WriteRequest, as operation: OperationID) {
         guard let tap, let count = tap.bytesBeforeInjected(request.bytes) else {
             enqueue(request, as: operation)
@@ -147,7 +149,7 @@ extension Connection {
         if !rest.bytes.isEmpty { enqueue(rest, as: engine.names.nextOperation()) }
     }
 
-    /// Sends the messages of a user that waited, or says that they never go out.
+    /// Sends the user's waiting messages, or records that they will never be sent.
     func finishInjecting() {
         guard let (messages, canGoOut) = tap?.takeInjected() else { return }
         for message in messages {
@@ -159,7 +161,7 @@ extension Connection {
         }
     }
 
-    /// The leg that this one belongs to is told of, as long as there are two.
+    /// What a snapshot shows of the relay, or `nil` if this connection is not a leg.
     var relayFacts: RelaySnapshot? {
         linked.map {
             RelaySnapshot(
@@ -167,8 +169,9 @@ extension Connection {
         }
     }
 
-    /// Notes a hang-up; whether it ended the session. A reset does on a leg from which nothing is taken for now, whatever
-    /// is unread before it: the other peer is to hear of it at once. Elsewhere the bytes before it are received first.
+    /// Notes a hang-up and returns whether it ended the session. A reset ends a leg from which nothing is received now,
+    /// whatever is unread before it, so that the other peer is notified at once. Otherwise those bytes are received
+    /// first.
     func hangUpEnds() -> Bool {
         interest.isHungUp = true
         guard linked != nil, machine.isOpen, takesNothing, let descriptor = socket?.descriptor else { return false }
@@ -178,7 +181,7 @@ extension Connection {
         return true
     }
 
-    /// The other leg shows that this one is gone, be it over itself.
+    /// Shows in the other leg's snapshot that this leg is gone, even if the other has ended too.
     func tellOtherLeg() {
         guard let linked else { return }
         if let other = engine.connection(linked) { return other.noteChange() }

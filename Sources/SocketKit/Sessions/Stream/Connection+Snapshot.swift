@@ -1,15 +1,13 @@
 import SocketCore
 
-/// What a person wants to know of a connection's speed.
+/// The rates that a snapshot shows of a connection.
 struct ConnectionRates {
     var receive: RateWindow
     var send: RateWindow
-    /// Of what is queued for writing, in bytes.
+    /// The rate of bytes queued for writing.
     var queue: RateWindow
-    /// Of what completes.
     var operations: RateWindow
 
-    /// Measures a session that began then.
     init(since opened: MonotonicTime, now: MonotonicTime) {
         let window = RateWindow(since: opened, now: now)
         (receive, send, queue, operations) = (window, window, window, window)
@@ -17,7 +15,7 @@ struct ConnectionRates {
 }
 
 extension ConnectionRates {
-    /// Nothing passed from the last sample until then.
+    /// Records that nothing happened until `time`.
     mutating func recordIdle(until time: MonotonicTime) {
         receive.recordIdle(until: time)
         send.recordIdle(until: time)
@@ -27,10 +25,10 @@ extension ConnectionRates {
 }
 
 extension Connection {
-    /// This session at this instant: what was last made of it, if nothing has changed since.
+    /// Returns the session's current snapshot: the cached one if nothing has changed since.
     func currentSnapshot(withKernel: Bool) -> SocketSnapshot {
         guard let kept = rare?.cachedSnapshot, !withKernel else {
-            // Before the picture: a delegate that is set meanwhile then makes it look outdated, not up to date.
+            // Before the snapshot: a delegate that is set meanwhile then makes it outdated, not current.
             let hearing = handle.load(in: engine)?.hasInlineDelegate(in: engine)
             let made = snapshot(withKernel: withKernel)
             let rare = madeRare
@@ -38,7 +36,7 @@ extension Connection {
             rare.cachedSnapshot = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
             return made
         }
-        // A delegate that goes tells nobody, nor does a delegate's queue.
+        // Nothing reports that a delegate was released or its queue moved on.
         let handle = handle.load(in: engine)
         if let cachedInlineDelegate = rare?.cachedInlineDelegate,
             handle?.hasInlineDelegate(in: engine) == cachedInlineDelegate
@@ -50,7 +48,7 @@ extension Connection {
         return currentSnapshot(withKernel: false)
     }
 
-    /// This session at this instant; `lists`: with the operations that wait.
+    /// Makes a snapshot of the session now. `lists` includes the queued operations.
     func snapshot(withKernel: Bool, lists: Bool = true, isEnding: Bool = false) -> SocketSnapshot {
         var snapshot = outline.facts(phase)
         snapshot.descriptor = socket?.descriptor
@@ -65,7 +63,7 @@ extension Connection {
         snapshot.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
         snapshot.reading.since = readsSince.value
         snapshot.writing.since = writesSince.value
-        // Nobody will look twice at a session that ends, so nothing begins to be measured.
+        // A session that ends isn't sampled again, so don't start measuring it.
         if !isEnding || rates != nil { measure(&snapshot) }
         if machine.isOpen { snapshot.activity.lastByte = lastActivity }
         snapshot.callbacks = handle.load(in: engine)?.callbacks(reading: snapshot.reading.current?.id, in: engine)
@@ -74,13 +72,13 @@ extension Connection {
         if withKernel, let descriptor = socket?.descriptor {
             let isTCP = peer?.family.isIP ?? false
             snapshot.kernel = engine.kernel.describe(descriptor, isTCP: isTCP)
-            // The only state a connected socket has that is not of TCP, as ss -x shows.
+            // The only state of a connected socket that isn't TCP, as ss -x shows.
             if peer != nil, !isTCP { snapshot.kernel?.state = "ESTAB" }
         }
         return SocketSnapshot(snapshot)
     }
 
-    /// Whether rates know of all that passed; a sample that comes too soon is left to the next.
+    /// Whether the rates cover everything so far. A sample that comes too soon is left to the next one.
     var hasMeasuredAll: Bool {
         guard let rates else { return false }
         return rates.receive.total == received && rates.send.total == sent
@@ -91,7 +89,7 @@ extension Connection {
     private func measure(_ snapshot: inout SocketSnapshot.Facts) {
         let completed = snapshot.reading.completed &+ snapshot.writing.completed
         let queued = sent &+ UInt64(snapshot.writing.pendingBytes)
-        // A connection that came from another engine has counted since it was connected there.
+        // A connection from another engine has counted since it was connected there.
         let start = min(opened, connected.value ?? opened)
         let measured = madeRare.rates.change(ConnectionRates(since: start, now: engine.now)) { rates in
             rates.receive.sample(total: received, now: engine.now)
@@ -106,7 +104,7 @@ extension Connection {
         snapshot.activity.queueRate = measured.queue.perSecond
     }
 
-    /// What a snapshot shows of every connection.
+    /// The facts that a snapshot shows of every connection.
     var outline: ConnectionOutline {
         ConnectionOutline(
             id: id, origin: origin.facts, local: local, peer: peer, opened: opened, connected: connected,
@@ -117,7 +115,7 @@ extension Connection {
             writesSince: writesSince, unreadSince: interest.unreadSince, peerClosed: interest.peerClosedSince)
     }
 
-    /// Whether that is all there is to show of it once it is over.
+    /// Whether the outline is all there is to show once the session has ended.
     var isPlain: Bool {
         layers.isEmpty && connector == nil
             && (rare == nil || tap == nil && linked == nil && faultMeter == nil && rates == nil)

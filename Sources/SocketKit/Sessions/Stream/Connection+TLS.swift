@@ -1,10 +1,10 @@
 import Glibc
 import SocketCore
 
-/// Interprets the TLS barrier: asking for it, the handshake, the verdict on the peer's certificate.
+/// Interprets the TLS barrier: the request for TLS, the handshake, and the verdict on the peer's certificate.
 extension Connection {
-    /// Puts the barrier in both queues. Throws when TLS was asked for before, when the connection is ending, or when a
-    /// setting does not go with this connection.
+    /// Puts the barrier in both queues. Throws if TLS was already requested, if the connection is ending, or if a
+    /// setting doesn't fit this connection.
     func startTLS(_ context: TLSContext) throws(SocketError) {
         let layer = try TLSLayer.make(context, host: origin.host, address: target)
         let ahead = (machine.readingSnapshot(listing: 0), machine.writingSnapshot(listing: 0))
@@ -16,7 +16,7 @@ extension Connection {
         finishStep()
     }
 
-    /// The barrier is at the head of both queues.
+    /// Called when the barrier is at the head of both queues.
     func beginHandshake() {
         guard let tls else { return }
         let session = TLSSession(
@@ -38,7 +38,6 @@ extension Connection {
         bytes.withUnsafeBytes { handshake(with: LentBytes($0)) }
     }
 
-    /// Goes on with the handshake.
     func handshake(with bytes: LentBytes, isReceived: Bool = false) {
         guard let tls, let session = tls.session, machine.isOpen else { return }
         let outcome = session.handshake(bytes)
@@ -85,7 +84,7 @@ extension Connection {
         if keptHandle == nil { answer(.refuse, toTrust: trust.question) } else { notify(.trust(trust)) }
     }
 
-    /// Carries out a verdict on the peer's certificate, unless that question is not open any more.
+    /// Carries out a verdict on the peer's certificate. Has no effect if the question is no longer open.
     func answer(_ verdict: TrustVerdict, toTrust question: OperationID) {
         guard machine.isOpen, let tls, let session = tls.session, tls.question?.question == question else { return }
         if verdict == .later { return }
@@ -94,14 +93,14 @@ extension Connection {
         record(.trustAnswered, verdict == .accept ? 1 : 0)
         session.answer(verdict == .accept)
         interest.resumeReading()
-        // A client's refusal goes out as an alert; OpenSSL's servers are past that point.
+        // A client's refusal is sent as an alert. OpenSSL's servers are past that point.
         if verdict == .accept || tls.context.settings.role == .client { handshake(with: .none) }
         if verdict != .accept, machine.isOpen { failTLS(.refused, TLSFailure.refused.sentence) }
         if machine.isOpen { receiveAvailable() }
         finishStep()
     }
 
-    /// Nobody is there to judge: that is a fault of the program, not of the peer.
+    /// Ends the session: no delegate evaluates the certificate, which is an error of the program, not of the peer.
     func nobodyJudges(_ question: OperationID) {
         guard machine.isOpen, let tls, tls.question?.question == question else { return }
         close(
@@ -111,9 +110,9 @@ extension Connection {
                     + "which has no didReceiveTrust"))
     }
 
-    // MARK: Ends
+    // MARK: Failing
 
-    /// TLS failed: what it has to say to the peer goes out, then the connection closes.
+    /// Ends the session after a TLS failure. Pending alerts are sent before the connection closes.
     func failTLS(_ failure: TLSFailure, _ sentence: String) {
         guard !machine.isClosed else { return }
         let subject = peer?.description ?? target
@@ -122,7 +121,7 @@ extension Connection {
         if let session = tls?.session {
             recordAlerts(session)
             flushLastRecords(session)
-            // Unread bytes would turn the close into a reset, which may overtake the alert.
+            // Unread bytes would turn the close into a reset, which can overtake the alert.
             if !interest.isHungUp { drainBeforeClose() }
         }
         close(error: error)
@@ -140,7 +139,7 @@ extension Connection {
         }
     }
 
-    /// The handshake's time is up.
+    /// Fails a handshake whose deadline has passed.
     func expireHandshake() {
         guard let due = machine.upgrade.deadline, due <= engine.now else { return }
         let time = tls?.context.settings.handshakeTimeout ?? .zero
@@ -153,7 +152,7 @@ extension Connection {
 }
 
 extension TLSFailure {
-    /// What went wrong, for a person.
+    /// What went wrong, in words for the user.
     var sentence: String {
         switch self {
         case .closedAbort: "the peer closed without close_notify: the stream may be cut off"
@@ -167,7 +166,7 @@ extension TLSFailure {
 }
 
 extension QueueSnapshot {
-    /// All operations, that in hand included.
+    /// Includes the current operation.
     fileprivate var operations: Int { pendingCount + (current == nil ? 0 : 1) }
 }
 

@@ -3,12 +3,12 @@ import SocketCore
 
 /// Interprets the write queue.
 extension Connection {
-    /// Sends at a time before other sockets get their share of the turn.
+    /// The most sends before other sockets get their share of the turn.
     private static let sendBudget = 16
-    /// Writes that one system call may carry.
+    /// The most writes in one system call.
     static let gatherLimit = 16
 
-    /// Queues a write; it is tried at the end of the turn, together with others of this turn.
+    /// Queues a write. It is tried at the end of the turn, together with the turn's other writes.
     func queue(_ request: WriteRequest, as operation: OperationID) {
         if tap?.isInjecting == true {
             queueAroundInjected(request, as: operation)
@@ -19,7 +19,7 @@ extension Connection {
         finishQueueing()
     }
 
-    /// Returns whether it was queued; otherwise it has failed.
+    /// Queues a write and returns true, or fails it and returns false.
     @discardableResult
     func enqueue(_ request: WriteRequest, as operation: OperationID) -> Bool {
         record(.writeQueued, tag: request.tag, request.contents.count)
@@ -37,7 +37,7 @@ extension Connection {
         engine.unflushed.append(self)
     }
 
-    /// The turn's end: sends what can be sent.
+    /// Called at the end of the turn.
     func flush() {
         isQueuedForFlush = false
         webSocket?.pump(on: self)
@@ -46,7 +46,7 @@ extension Connection {
         finishStep()
     }
 
-    /// The reactor reported room, or that it will report nothing more.
+    /// Called when the reactor reports room, or can report nothing more.
     func handleWritable() {
         if interest.isWriteBlocked {
             interest.isWriteBlocked = false
@@ -64,7 +64,7 @@ extension Connection {
             sendOnce()
             if engine.isSpent { break }
         }
-        // The budget is used up: write interest makes the reactor come back, behind everybody else.
+        // The budget is used up. Write interest makes the reactor return here after all other sockets.
         if machine.isOpen, machine.writing.wantsToSend { interest.isSendBudgetSpent = true }
     }
 
@@ -101,7 +101,7 @@ extension Connection {
         record(.writeBlocked, machine.writing.pendingBytes)
     }
 
-    /// Performs what the write queue asks for, until it asks for nothing.
+    /// Performs what the write queue requests, until it requests nothing more.
     func performWrites() {
         defer { tap?.show(on: self) }
         while machine.isOpen, machine.writing.hasCurrent {
@@ -121,7 +121,7 @@ extension Connection {
         }
     }
 
-    /// Keeps the memory of what was written, if it is ours, and releases it later on if it is somebody else's.
+    /// Keeps the memory of a completed write if it is ours. Another owner is released later.
     @inline(__always)
     private func giveBack(_ completion: consuming WriteCompletion) {
         if hasOwners { releaseOwner(of: completion.operation) }
@@ -130,16 +130,15 @@ extension Connection {
         engine.shorts.keep(bytes)
     }
 
-    /// The write is over: what it lent may be destroyed, where user code may run.
+    /// Retires the owner of a write's bytes, which may only be destroyed where user code may run.
     func releaseOwner(of operation: OperationID) {
         if let owner = rare?.owners.removeValue(forKey: operation) { engine.retire(owner) }
     }
 
-    /// Sets the marks of the write queue.
     func setWatermarks(_ marks: Watermarks?) {
         watermarks = marks
         if marks == nil, isAboveHighMark {
-            // Whoever waits for room has none to wait for any more.
+            // Without watermarks there is always room.
             isAboveHighMark = false
             record(.belowLowMark, machine.pendingWriteBytes)
             notify(.writable(true, of: id))
@@ -147,7 +146,7 @@ extension Connection {
         finishStep()
     }
 
-    /// Reports when the queue crosses a watermark; what is queued while connecting, once the connection stands.
+    /// Reports when the queue crosses a watermark, but not before the connection is established.
     func updateWatermark() {
         guard let marks = watermarks, !machine.isConnecting else { return }
         let pending = machine.pendingWriteBytes
@@ -164,27 +163,27 @@ extension Connection {
 
     // MARK: Half-close
 
-    /// Sends FIN once every queued write is out.
+    /// Sends FIN after the queued writes.
     func halfClose() {
         guard machine.isOpen || machine.isConnecting, machine.shutWriteWhenDrained() else { return }
         finishStep()
     }
 
     func sendFIN() {
-        // What TLS has to say comes before it, and the kernel may not take it yet.
+        // close_notify comes before FIN, and the kernel may not accept it yet.
         guard sendCloseNotify() else { return }
         guard let descriptor = socket?.descriptor else { return }
         let failure = engine.kernel.shutdownWrite(descriptor)
         tapeEnd(isLocal: true)
         tap?.ended(by: machine.hasEndOfStream ? .peer : .local)
         record(.halfClosed, machine.isLingering ? 1 : 0)
-        // ENOTCONN: the peer reset the connection; the next receive says so.
+        // ENOTCONN: the peer reset the connection, which the next receive reports.
         if failure != 0, failure != ENOTCONN {
             close(error: .system(failure, operation: "shutdown", subject: errorSubject))
         }
     }
 
-    // MARK: What is kept for a person to look at
+    // MARK: Keeping traffic
 
     private func log(_ completion: WriteCompletion) {
         let count = tap?.plainBytes(of: completion.operation, completion.contents.count) ?? completion.contents.count

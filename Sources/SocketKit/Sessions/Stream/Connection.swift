@@ -1,13 +1,13 @@
 import Glibc
 import SocketCore
 
-/// One session of a stream socket: it owns the machines and the descriptor, performs what the machines ask for, and
-/// records each action where it is performed. Lives on the engine's queue.
+/// One session of a stream socket. It owns the state machines and the descriptor, performs what the machines request,
+/// and records each action where it is performed. Runs on the engine's queue.
 ///
-/// The other files of this folder each interpret one kind of action: connecting, reading, writing, closing.
+/// The other files of this folder each interpret one kind of action.
 final class Connection: ConnectionStorage, EngineSession {
     let core: SessionCore
-    /// Where it comes from; many may have the same.
+    /// Many connections can share it.
     private(set) var origin: ConnectionOrigin
     var configuration: SocketConfiguration { origin.settings.value }
     var target: String {
@@ -15,61 +15,60 @@ final class Connection: ConnectionStorage, EngineSession {
         set { origin = origin.withTarget(newValue) }
     }
     var role: SocketRole { origin.facts.role }
-    /// The handle, from the first callback that is decided in a turn until all of them are made. The engine keeps it
-    /// meanwhile; to load a weak reference, and to count one to what is also held weakly, is expensive.
+    /// The handle, from the first callback queued in a turn until all have run. The engine retains it meanwhile,
+    /// because it is expensive to load a weak reference, or to count references to an object that is also held weakly.
     private var heldHandle: BorrowedReference<AsyncSocket>?
 
-    /// The connect in progress, or how it went.
     var connector: Connector?
-    /// What lies below it and above it.
     var layers = Layers()
-    /// What it has that others have not; made once it is needed.
+    /// What only few connections have. Created on first use.
     private(set) var rare: ConnectionRarities?
 
     var connected = PackedTime()
-    /// When a byte last passed, either way.
+    /// When a byte was last sent or received.
     var lastActivity: MonotonicTime
-    /// Since when a read, and a write, is in hand or none is.
+    /// When the queue last gained or lost its current operation.
     private(set) var readsSince = PackedTime()
     private(set) var writesSince = PackedTime()
 
     var received: UInt64 = 0
     var sent: UInt64 = 0
-    /// Received bytes behind the item that is lent right now; they lie where that lies.
+    /// The received bytes that follow the item on loan, in the same buffer.
     var unlent = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// What reads weigh that completed since it last waited for their delivery.
+    /// The weight of the reads that completed since reads last waited for their delivery.
     var completedWeight = 0
 
-    // Flags lie behind what does not fill its last word.
-    /// The session is over, and its handle knows.
+    // The flags follow fields that leave their last word partly empty.
+    /// Set once the session has ended and its handle has been notified.
     private(set) var isDetached = false
     var local: SocketAddress?
-    /// More bytes are queued for writing than the high watermark allows.
+    /// Set while more bytes are queued for writing than the high watermark allows.
     var isAboveHighMark = false
-    /// Whether the write queue has watermarks: asked at every step.
+    /// Whether the write queue has watermarks. Checked at every step.
     var hasWatermarks: Bool
     var peer: SocketAddress?
     var hasToldPeerClosed = (user: false, events: false)
     var closeMode: CloseMode?
-    /// Whether somebody else may have a descriptor for the same socket: it came from the caller, or user code has seen it.
+    /// Whether another descriptor for the same socket may exist, because the caller supplied it or user code has seen
+    /// it.
     var mayLiveOn: Bool
-    /// Those who record it and know it; see `EngineTapes`.
+    /// The generation of the recordings that know this session. See `EngineTapes`.
     var tapeGeneration: UInt32 = 0
-    /// What decides what the reactor watches.
+    /// What decides the registered interest.
     var interest = StreamInterest()
-    /// The delegate's queue is so far behind that no more is taken from the kernel.
+    /// Set while reads are held back because the delegate's queue can't keep up.
     var isHeldBack = false
     var marks = SessionMarks()
-    /// What it is linked to is so far behind that no more is taken from the kernel.
+    /// Set while reads are held back because the other leg can't keep up.
     var isHeldByLink = false
-    /// So much has completed that the callbacks come first: whether the user keeps up is known after them.
+    /// Set when so much has completed that callbacks run first. Only they show whether the delegate keeps up.
     var waitsForDelivery = false
     var isQueuedForFlush = false
-    /// The last receive stopped where no read was left, and there may be more.
+    /// Set when the last receive ran out of reads, and there may be more.
     var hasUnreceived = false
-    /// Whether it ends when no byte has passed for a while.
+    /// Whether there is an idle timeout.
     private let hasIdleTimeout: Bool
-    /// Whether a read, and a write, was in hand at the end of the last step.
+    /// Whether there was a current operation at the end of the last step.
     private var hasRead = false
     private var hasWrite = false
 
@@ -87,7 +86,6 @@ final class Connection: ConnectionStorage, EngineSession {
         noteChange()
     }
 
-    /// What it has that others have not.
     var madeRare: ConnectionRarities {
         if let rare { return rare }
         let made = ConnectionRarities()
@@ -95,21 +93,21 @@ final class Connection: ConnectionStorage, EngineSession {
         return made
     }
 
-    /// Of the connection that stands; attempts count from 0.
+    /// The token once established. Attempts count from 0.
     var token: ReactorToken { ReactorToken(id, .max) }
 
     // MARK: From the reactor and the clock
 
     func handle(_ readiness: Readiness) {
         guard !machine.isConnecting else { return handleAttempt(readiness) }
-        // A report of an attempt that lost in this very batch says nothing about the one that won.
+        // A report for an attempt that lost in the same batch says nothing about the one that won.
         guard readiness.token == token else { return }
         if readiness.hungUp, hangUpEnds() { return }
         if readiness.peerClosed { markPeerClosed() }
         if readiness.hasError, !readiness.hungUp {
             guard takeError() else { return finishStep() }
         } else if readiness.readable || readiness.hungUp || readiness.peerClosed && interest.isReadingOff {
-            // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
+            // With read interest off, only FIN is reported. Receive then too, because no bytes need precede it.
             receive()
         }
         if readiness.writable || interest.isHungUp, !machine.isClosed { handleWritable() }
@@ -131,7 +129,7 @@ final class Connection: ConnectionStorage, EngineSession {
         finishStep()
     }
 
-    /// The handle is gone: nobody can be told, so nothing is worth waiting for.
+    /// Ends the session without waiting for anything, because there is no handle to notify.
     func handleRelease() {
         handle = HandleReference()
         webSocket?.goAway(on: self)
@@ -140,7 +138,7 @@ final class Connection: ConnectionStorage, EngineSession {
 
     // MARK: The end of each step
 
-    /// Notes, where anybody wants to be told, that this session looks different.
+    /// Notes a change of this session if viewers or a cached snapshot need to know.
     @inline(__always)
     func noteChange() {
         if rare != nil || engine.takesNotes { noteDifference() }
@@ -158,7 +156,7 @@ final class Connection: ConnectionStorage, EngineSession {
         _ = rare?.rates.changePresent { $0.recordIdle(until: engine.now) }
     }
 
-    /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.
+    /// Performs what the lifecycle requests, then brings interest and deadline in line with the state.
     func finishStep() {
         noteChange()
         if machine.mayAct {
@@ -171,7 +169,7 @@ final class Connection: ConnectionStorage, EngineSession {
         noteQueues()
     }
 
-    /// Behind an operation that was queued: nothing, where the turn comes back to flush this connection anyway.
+    /// Finishes the step after an operation was queued. Does little if the turn will flush this connection anyway.
     func finishQueueing() {
         guard isQueuedForFlush, !hasWatermarks else { return finishStep() }
         guard !machine.mayAct else { return finishStep() }
@@ -179,7 +177,7 @@ final class Connection: ConnectionStorage, EngineSession {
         noteQueues()
     }
 
-    /// Notes when a queue fills or empties.
+    /// Notes when a queue gains or loses its current operation.
     private func noteQueues() {
         if machine.reading.hasCurrent != hasRead {
             hasRead.toggle()
@@ -203,21 +201,22 @@ final class Connection: ConnectionStorage, EngineSession {
                 failAwaitedReads()
                 endIfBothSidesAreGone()
             case .close(let error):
-                // What was written before the read that found the end is tried first.
+                // Writes that were queued before the read that found the end are tried first.
                 if isQueuedForFlush { sendPending() }
                 close(error: error)
             }
         }
     }
 
-    /// Watches for what can be used. A descriptor in a state that cannot be masked (hung up) leaves the set.
+    /// Registers for the events the connection can use. A hung-up descriptor is removed, because EPOLLHUP and EPOLLERR
+    /// can't be masked.
     private func updateInterest() {
         guard let descriptor = socket?.descriptor, !machine.isConnecting else { return }
         switch interest.change(canReceive: !machine.hasEndOfStream && !isEndTaken && !layers.hasWireEnded) {
         case .none: return
         case .add(let wanted):
             let failure = engine.reactor.add(descriptor, wanted, token)
-            // It is not in the set, so that it need not leave it.
+            // The descriptor isn't in the set, so it doesn't have to leave it.
             if failure != 0 { _ = interest.leave() }
             closeOnFailure(failure)
         case .modify(let wanted): closeOnFailure(engine.reactor.modify(descriptor, wanted, token))
@@ -225,8 +224,8 @@ final class Connection: ConnectionStorage, EngineSession {
         }
     }
 
-    /// Takes the descriptor out of the reactor's set. close(2) does so too, but only for the last descriptor of a
-    /// socket; another one would have it reported for ever, to a session that is over.
+    /// Removes the descriptor from the reactor's set. close(2) does so only for the last descriptor of a socket.
+    /// Another one would keep it reported forever, to a session that has ended.
     func leaveReactor() {
         if interest.leave(), mayLiveOn, let descriptor = socket?.descriptor { engine.reactor.remove(descriptor) }
     }
@@ -237,7 +236,7 @@ final class Connection: ConnectionStorage, EngineSession {
     }
 
     private func updateDeadline() {
-        // TLS that is being agreed on has one, and so may whatever is about to end.
+        // A TLS handshake has a deadline, and so may a session that is about to end.
         let hasDeadline = machine.reading.hasDeadline || machine.writing.hasDeadline || machine.mayAct
         guard hasDeadline || hasOtherDeadlines else { return }
         let operations = machine.isConnecting ? connector?.deadline : machine.deadline
@@ -245,7 +244,7 @@ final class Connection: ConnectionStorage, EngineSession {
         if let deadline = lingerDeadline ?? earlier(own, layers.deadline) { wake(by: deadline) }
     }
 
-    /// Whether anything but an operation may have to end in time.
+    /// Whether anything other than an operation may have a deadline.
     private var hasOtherDeadlines: Bool {
         machine.isConnecting || hasIdleTimeout || !layers.isTakenByHandle || lingerDeadline != nil
     }
@@ -268,7 +267,7 @@ final class Connection: ConnectionStorage, EngineSession {
                 .idleTimeout, operation: "idle", detail: "\(target): no byte passed either way for \(time)"))
     }
 
-    // MARK: Telling
+    // MARK: Notifying
 
     func notify(_ notice: consuming SocketNotice) {
         if let webSocket { return notify(webSocket, notice) }
@@ -279,44 +278,44 @@ final class Connection: ConnectionStorage, EngineSession {
         engine.outbox.append(.socket(SocketCall(connection: BorrowedReference(self), notice: notice)))
     }
 
-    /// Keeps the handle until all callbacks of the turn are made, so that it cannot go in the midst of anything.
+    /// Keeps the handle until all callbacks of the turn have run, so that it can't be destroyed in the middle of a
+    /// step.
     func hold(_ handle: consuming AsyncSocket) {
         guard heldHandle == nil else { return }
         heldHandle = BorrowedReference(handle)
         engine.holding.append(HeldHandle(connection: BorrowedReference(self), handle: handle))
     }
 
-    /// Whether it holds this handle.
     func holds(_ handle: AsyncSocket) -> Bool {
         heldHandle?({ $0 === handle }) ?? false
     }
 
-    /// The handle, which is kept until all callbacks of the turn are made; nil once it is not told any more.
+    /// The handle, kept until all callbacks of the turn have run, or `nil` once it is detached or released.
     var keptHandle: AsyncSocket? {
         guard !isDetached else { return nil }
         return heldHandle?.retained ?? handle.load { hold($0) }
     }
 
-    /// Tells the handle that is held. It is let go of behind all callbacks, never within one.
+    /// Delivers a notice to the held handle. The handle is released after all callbacks, never within one.
     @inline(__always)
     func deliver(_ notice: SocketNotice) {
         if heldHandle?({ $0.deliver(notice) }) == true { handleIsBehind() }
     }
 
-    /// Out of line, since `deliver` is part of the loop that makes the callbacks.
+    /// Not inlined, because `deliver` is part of the loop that runs the callbacks.
     @inline(never)
     private func handleIsBehind() {
         isHeldBack = true
         noteChange()
     }
 
-    /// The handle belongs to this session no more: what is decided from now on is told to nobody.
+    /// Detaches the handle. Later notifications are dropped.
     func detachHandle() {
         handle = HandleReference()
         isDetached = true
     }
 
-    /// All callbacks are made, and the engine is about to release the handle.
+    /// Called when all callbacks have run and the engine is about to release the handle.
     func releaseHandle() { heldHandle = nil }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {

@@ -1,21 +1,21 @@
 import SocketCore
 
-/// What lies below a connection and above it. Whether there is TLS or a WebSocket, and what follows from that, is asked
-/// here and nowhere else; what works with one of them takes it from the connection.
+/// The layers below and above a connection. Only this type decides whether there is TLS or a WebSocket, and what
+/// follows from that. Code that works with one of them gets it from the connection.
 struct Layers {
-    /// What bytes pass on their way from the kernel and to it.
+    /// What bytes pass through on their way to and from the kernel.
     enum Wire {
-        /// Nothing: they are what the peer's program sent.
+        /// No layer: the bytes are what the peer's program sent.
         case plain
-        /// TLS, from when it was asked for; it begins once what was queued before it is done.
+        /// TLS, once requested. It begins after the operations queued before it.
         case tls(TLSLayer)
     }
 
-    /// Who takes what was received.
+    /// The consumer of received bytes.
     enum Taker {
-        /// The reads of the handle, which is told of all that happens.
+        /// The handle's reads. The handle is notified of everything.
         case handle
-        /// A WebSocket, which is told instead of the handle.
+        /// A WebSocket, which is notified instead of the handle.
         case webSocket(WebSocketLayer)
     }
 
@@ -28,51 +28,50 @@ struct Layers {
     @inline(__always)
     var webSocket: WebSocketLayer? { if case .webSocket(let layer) = taker { layer } else { nil } }
 
-    /// Whether bytes pass unchanged: TLS was not asked for.
+    /// Whether bytes pass unchanged because TLS wasn't requested.
     @inline(__always)
     var isWirePlain: Bool { if case .plain = wire { true } else { false } }
 
-    /// Whether received bytes are for the reads of the handle.
+    /// Whether received bytes go to the handle's reads.
     @inline(__always)
     var isTakenByHandle: Bool { if case .handle = taker { true } else { false } }
 
-    /// Whether there is nothing below and nothing above.
+    /// Whether there is neither TLS nor a WebSocket.
     var isEmpty: Bool { isWirePlain && isTakenByHandle }
 
-    /// Whether the peer's end came below TLS, which may still have plaintext from before it.
+    /// Whether FIN was received below TLS, which may still hold plaintext from before it.
     @inline(__always)
     var hasWireEnded: Bool { tls?.hasWireEnded == true }
 
-    /// When the taker has to be woken; nil: at no time.
+    /// When the consumer must be woken, or `nil` for never.
     @inline(__always)
     var deadline: MonotonicTime? { isTakenByHandle ? nil : webSocket?.deadline }
 
-    /// Whether bytes that come are kept as they are, for a person to look at: not those of frames.
+    /// Whether received bytes are logged as they are. Those of WebSocket frames are not.
     var keepsBytes: Bool { webSocket?.isOpen != true }
 
-    /// Whether those of a write are.
+    /// Whether a write's bytes are logged as they are.
     func keepsBytes(of write: OperationID) -> Bool {
         webSocket.map { write.number <= $0.lastPlainWrite.number } ?? true
     }
 }
 
-/// Who looks at what passes, and has no say in it.
+/// Observers of a connection's bytes, which change nothing.
 struct Taps {
-    /// Who looks for a WebSocket among the bytes of others that pass here; nil: nobody, or there is none.
+    /// The tap that looks for a WebSocket in forwarded bytes, or `nil` if there is none.
     var webSocket: WebSocketTap?
-    /// What is kept of the traffic: none, or one.
+    /// The traffic log: none, or one.
     var traffic: [TrafficLog] = []
 
     var keepsTraffic: Bool { !traffic.isEmpty }
 
-    /// Whether what passes is the frames of others, and is shown as such.
+    /// Whether the bytes are frames of a forwarded WebSocket, and are shown as such.
     var seesFrames: Bool { webSocket?.isOpen == true }
 
-    /// Whether nobody looks.
     var isEmpty: Bool { webSocket == nil && traffic.isEmpty }
 }
 
-/// Each as if it were the connection's own.
+/// Shortcuts to the layers and taps.
 extension Connection {
     @inline(__always)
     var tls: TLSLayer? { layers.tls }
@@ -80,21 +79,21 @@ extension Connection {
     @inline(__always)
     var webSocket: WebSocketLayer? { layers.webSocket }
 
-    /// Whether bytes from the kernel are TLS's.
+    /// Whether bytes from the kernel belong to TLS.
     var isWireEncrypted: Bool { !layers.isWirePlain && machine.upgrade.hasBegun }
 
     var tap: WebSocketTap? { rare?.taps.webSocket }
 
-    /// Whether anybody looks at what passes: asked at every step.
+    /// Whether any tap observes the bytes. Checked at every step.
     var isTapped: Bool { rare.map { !$0.taps.isEmpty } ?? false }
 
-    /// Whether traffic is kept: asked at every step.
+    /// Whether traffic is kept. Checked at every step.
     var keepsTraffic: Bool { rare?.taps.keepsTraffic ?? false }
 
-    /// Whether what passes is the frames of others, and is shown as such.
+    /// Whether the bytes are frames of a forwarded WebSocket, and are shown as such.
     var seesFrames: Bool { rare?.taps.seesFrames ?? false }
 
-    /// What is kept of its traffic; nil: nothing is.
+    /// The traffic log, or `nil` if traffic isn't kept.
     var traffic: TrafficLog? {
         get { rare?.taps.traffic.first }
         _modify {
