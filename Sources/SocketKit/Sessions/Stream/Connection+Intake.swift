@@ -1,13 +1,14 @@
 import SocketCore
 
-/// Takes what a connection receives before any read does. What it gives back, by `AsyncSocket.deliver`, goes to the reads.
+/// Takes what a connection receives before any read does. What it gives back through `AsyncSocket.deliver` goes to the
+/// reads.
 ///
-/// It is called as a delegate is on the engine's queue: after what was received, and before more is. After `end` nothing
-/// more comes.
+/// It is called like a delegate on the engine's queue: after each receive and before the next one. Nothing follows
+/// `end`.
 package struct Intake: Sendable {
     let receive: @Sendable ([UInt8]) -> Void
     let end: @Sendable () -> Void
-    /// The end of the stream was received, and has not been let pass yet.
+    /// Set once the stream's end was received. The intake decides when it is passed on.
     fileprivate(set) var hasEnd = false
 
     package init(receive: @escaping @Sendable ([UInt8]) -> Void, end: @escaping @Sendable () -> Void) {
@@ -15,32 +16,32 @@ package struct Intake: Sendable {
     }
 }
 
-/// What rules and breakpoints need of a connection.
+/// What rules and breakpoints store in a connection.
 struct OnPurpose {
-    /// What they do to it, for snapshots; `nil`: none concerns it.
+    /// What they do to the connection, for snapshots, or `nil` if none applies to it.
     var meter: FaultMeter?
-    /// What takes received bytes before the reads do; `nil`: nothing.
+    /// What takes received bytes before the reads do, or `nil` if nothing does.
     var intake: Intake?
-    /// Writes that one system call may carry.
+    /// The most writes in one system call.
     var gatherLimit = Connection.gatherLimit
 }
 
 extension Connection {
-    /// Whether the end of the stream was received, but not by the reads.
+    /// Whether the end of the stream has been received, but not by the reads.
     var isEndTaken: Bool { intake?.hasEnd == true }
 
-    /// Gives received bytes to the reads, or to the intake that comes before them.
+    /// Passes received bytes to the intake if there is one, and to the reads otherwise.
     func accept(_ bytes: UnsafeRawBufferPointer) {
         guard let intake else { return gather(lend(bytes)) }
         let copy = Array(bytes)
         engine.outbox.append(.other { intake.receive(copy) })
-        // Its verdict on these comes before the next ones.
+        // The intake's verdict on these bytes comes before the next ones.
         guard !waitsForDelivery else { return }
         waitsForDelivery = true
         engine.outbox.append(.delivered(self))
     }
 
-    /// Notes the end of the stream, or lets the intake say when it comes.
+    /// Notes the end of the stream, or lets the intake decide when it ends.
     func acceptEnd() {
         guard let intake else { return machine.didReachEndOfStream() }
         guard !isEndTaken else { return }
@@ -48,7 +49,6 @@ extension Connection {
         engine.outbox.append(.other { intake.end() })
     }
 
-    /// What the intake gives back.
     func deliver(_ bytes: [UInt8]) {
         guard machine.isOpen, !machine.hasEndOfStream else { return }
         bytes.withUnsafeBytes { gather(lend($0)) }

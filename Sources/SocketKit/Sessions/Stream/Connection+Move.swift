@@ -1,6 +1,6 @@
 import SocketCore
 
-/// A connection on its way from one engine to another: everything but the engine.
+/// A connection on its way from one engine to another, with everything but the engine.
 struct MovedConnection: Sendable {
     let id: SocketID
     let former: SocketID
@@ -11,7 +11,7 @@ struct MovedConnection: Sendable {
     let closeMode: CloseMode?
     let isAboveHighMark: Bool
     let mayLiveOn: Bool
-    /// Callbacks that were decided but not made yet; they come first.
+    /// Callbacks that were queued but haven't run yet. They run first.
     let notices: [SocketNotice]
     let target: String
     let configuration: SocketConfiguration
@@ -28,7 +28,7 @@ struct MovedConnection: Sendable {
     let owners: [OperationID: OwnedBytes]
 }
 
-/// A machine between two connections: it cannot be copied, so it is taken out once.
+/// Carries a state machine between two connections. It can't be copied, so it is taken out once.
 final class MovedMachine: Sendable {
     private let machine: Lock<ConnectionMachine?>
 
@@ -36,7 +36,7 @@ final class MovedMachine: Sendable {
         self.machine = Lock(machine)
     }
 
-    /// Takes it out. Traps the second time.
+    /// Takes the machine out. Traps if called again.
     func take() -> ConnectionMachine {
         let taken = machine.withLock { $0.take() }
         guard let taken else { preconditionFailure("a connection that moved was taken over twice") }
@@ -45,12 +45,12 @@ final class MovedMachine: Sendable {
 }
 
 extension Connection {
-    /// Whether it can move: only what is connected.
+    /// Only an open connection can move.
     var mayMove: Bool { machine.isOpen && socket != nil }
 
-    /// Leaves this engine for another one, with all its queues and bytes, and with what its handle is still to be told.
-    /// `name` gives each session the name that it has there. Under the lock of the handle, so it destroys nothing that is
-    /// the user's, and asks the handle nothing.
+    /// Leaves this engine for another one, with all queues, bytes and pending notices. `name` returns the identifier
+    /// that each session has there. Runs under the handle's lock, so it neither destroys the caller's objects nor calls
+    /// the handle.
     func moveAway(of handle: AsyncSocket, named name: (SocketID) -> SocketID) -> MovedConnection {
         let id = name(self.id)
         guard let descriptor = socket?.descriptor else { preconditionFailure("only a connected socket moves") }
@@ -75,7 +75,7 @@ extension Connection {
         return moved
     }
 
-    /// Gives the machine away; a closed one takes its place.
+    /// Returns the machine and leaves a closed one in its place.
     private func leaveMachine() -> ConnectionMachine {
         var machine = ConnectionMachine(allowsHalfOpen: false)
         machine.didClose()
@@ -85,7 +85,8 @@ extension Connection {
 }
 
 extension EngineState {
-    /// Takes over a connection that left another engine. Before it, nobody here can know of its session. Whether bytes wait, or room is there, is found out anew.
+    /// Takes over a connection from another engine. Nothing here can know of the session earlier. Whether bytes are
+    /// waiting, or there is room to write, is determined again.
     func take(_ moved: MovedConnection, for handle: AsyncSocket) {
         counters.opened += 1
         let connection = Connection(

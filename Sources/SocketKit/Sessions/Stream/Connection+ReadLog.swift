@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Keeps what reads took, for a person to look at.
+/// Keeps the bytes of reads in the traffic log.
 extension Connection {
     func keep(_ delivery: ReadDelivery) {
         if let tap { return logRead(delivery, seenBy: tap) }

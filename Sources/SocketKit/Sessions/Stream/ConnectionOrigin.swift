@@ -1,14 +1,13 @@
 import SocketCore
 
-/// Where connections come from, and with what settings: one for all that a listener accepts, or for a connect.
+/// The origin and settings of connections: one for all that a listener accepts, or one for each connect.
 final class ConnectionOrigin: Sendable {
-    /// What snapshots show of it.
+    /// The facts that snapshots show of it.
     let facts: OriginFacts
-    /// As the settings were when the session began; the marks of the write queue may have changed since.
+    /// The settings when the session began. The watermarks of the write queue may have changed since.
     let settings: Shared<SocketConfiguration>
-    /// The host name or numeric address that a client was to connect to; nil: not known.
+    /// The host name or numeric address that a client connects to, or `nil` if it isn't known.
     let host: String?
-    /// What a connection begins with.
     let start: ConnectionStart
 
     init(
@@ -20,13 +19,12 @@ final class ConnectionOrigin: Sendable {
         start = ConnectionStart(settings.value)
     }
 
-    /// The same with another target.
     func withTarget(_ target: String) -> ConnectionOrigin {
         ConnectionOrigin(facts.role, of: facts.parent, target: target, host: host, settings: settings)
     }
 }
 
-/// What a connection takes over from its settings at once.
+/// What a connection copies from its settings when it begins.
 struct ConnectionStart {
     let allowsHalfOpen: Bool
     let passesCuts: Bool
@@ -45,7 +43,7 @@ struct ConnectionStart {
     }
 }
 
-/// What outlasts a connection of its origin: nothing of it is the user's, so it may go at any time.
+/// The facts that outlast a connection. They hold none of the caller's objects, so they can be released at any time.
 final class OriginFacts: Sendable {
     let role: SocketRole
     let parent: SocketID?

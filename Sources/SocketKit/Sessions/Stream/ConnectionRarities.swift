@@ -1,32 +1,31 @@
 import SocketCore
 
-/// What few connections ever have, in memory of its own.
+/// What only few connections have, in separate memory.
 final class ConnectionRarities {
-    /// Who looks at what passes.
     var taps = Taps()
-    /// The connection that this one's bytes are passed on to.
+    /// The session of the other leg, which gets this one's bytes.
     var linked: SocketID?
     /// Bytes for its peer that its relay could not deliver.
     var lost: UInt64 = 0
-    /// Whether it is a leg whose server got the client's request with another head.
+    /// Whether it is a leg whose server got a rewritten request head.
     var isHeadRewritten = false
-    /// What is done to it on purpose.
+    /// Rules and breakpoints that apply to it.
     var onPurpose = OnPurpose()
     var lingerDeadline: MonotonicTime?
-    /// Marks of the write queue where they are not those of the configuration.
+    /// The watermarks of the write queue, if they differ from the configuration's.
     var watermarks: Watermarks?
-    /// Bytes of somebody else that are being written. Each is released when its write is over, and not in the midst of a
-    /// step.
+    /// The owners of lent bytes that are being written. Each is released after its write has ended, but not in the
+    /// middle of a step.
     var owners: [OperationID: OwnedBytes] = [:]
-    /// Measured once somebody has looked.
+    /// The rates, measured from the first snapshot on.
     var rates = Rare<ConnectionRates>()
-    /// What was last made of it for somebody who looks, as long as nothing changes.
+    /// The snapshot, or `nil` if it must be rebuilt.
     var cachedSnapshot: SocketSnapshot?
-    /// What the handle's `hasInlineDelegate` was then.
+    /// The handle's `hasInlineDelegate` when the snapshot was cached.
     var cachedInlineDelegate: Bool?
 }
 
-/// Each as if it were the connection's own.
+/// Shortcuts to what only few connections have.
 extension Connection {
     var linked: SocketID? { rare?.linked }
 
@@ -34,18 +33,17 @@ extension Connection {
 
     var isHeadRewritten: Bool { rare?.isHeadRewritten ?? false }
 
-    /// What rules and breakpoints do to it, for snapshots; `nil`: none concerns it.
+    /// What rules and breakpoints do to it, for snapshots, or `nil` if none applies to it.
     var faultMeter: FaultMeter? { rare?.onPurpose.meter }
 
-    /// What takes received bytes before the reads do; `nil`: nothing.
+    /// What takes received bytes before the reads do, or `nil` if nothing does.
     var intake: Intake? { rare?.onPurpose.intake }
 
-    /// Writes that one system call may carry.
+    /// The most writes in one system call.
     var gatherLimit: Int { rare?.onPurpose.gatherLimit ?? Self.gatherLimit }
 
     var lingerDeadline: MonotonicTime? { rare?.lingerDeadline }
 
-    /// The marks of the write queue.
     var watermarks: Watermarks? {
         get { hasWatermarks ? rare?.watermarks ?? configuration.writeWatermarks : nil }
         set {
@@ -54,7 +52,7 @@ extension Connection {
         }
     }
 
-    /// Whether bytes of somebody else are being written.
+    /// Whether bytes that have another owner are being written.
     var hasOwners: Bool { rare.map { !$0.owners.isEmpty } ?? false }
 
     var rates: ConnectionRates? { rare?.rates.present }

@@ -1,7 +1,7 @@
 import SocketCore
 
-/// A connect in progress: the plan, and the descriptor of each attempt under way. When it is over it keeps what was
-/// resolved, tried, refused and won, for the screen and for the error.
+/// A connect in progress: the plan, and the descriptor of each running attempt. Afterwards it keeps what was resolved,
+/// tried, refused and won, for the screen and for the error.
 final class Connector {
     /// One attempt. It owns its descriptor until it wins.
     final class Attempt {
@@ -16,16 +16,16 @@ final class Connector {
 
     let started: MonotonicTime
     let timeout: Duration?
-    /// What our end is bound to, one for each family that the interface has; nil: the kernel chooses.
+    /// Where to bind the local side, by family, or `nil` if the kernel chooses.
     let localAddresses: [SocketAddress]?
     var resolvedIn: Duration?
     var plan: ConnectPlan?
     var attempts: [Attempt] = []
-    /// When the plan wants to start the next attempt.
+    /// When the plan starts the next attempt.
     var nextAttempt: MonotonicTime?
-    /// An attempt that is made again.
+    /// An attempt to retry, and when.
     var retry: (index: Int, time: MonotonicTime)?
-    /// How it went, once it is over.
+    /// Set once the connect is over.
     var summary: ConnectSnapshot?
 
     init(started: MonotonicTime, timeout: Duration?, localAddresses: [SocketAddress]?) {
@@ -34,7 +34,7 @@ final class Connector {
         self.timeout = timeout
     }
 
-    /// Whether our end can be bound to an address of that family; a family that the interface lacks is skipped.
+    /// Whether the local side can be bound to an address of that family. A family that the interface lacks is skipped.
     func canReach(_ address: SocketAddress) -> Bool {
         localAddresses?.contains { $0.isSameFamily(as: address) } ?? true
     }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What a snapshot shows of every connection, without what only some have and without its queues.
+/// The facts that a snapshot shows of every connection, without queues and optional parts.
 struct ConnectionOutline: Sendable {
     let id: SocketID
     let origin: OriginFacts
@@ -22,7 +22,7 @@ struct ConnectionOutline: Sendable {
     let unreadSince: PackedTime
     let peerClosed: PackedTime
 
-    /// These facts in a snapshot.
+    /// Returns these facts for a snapshot.
     func facts(_ phase: SocketPhase) -> SocketSnapshot.Facts {
         var facts = SocketSnapshot.Facts(
             id: id, role: origin.role, phase: phase, target: origin.target, opened: opened)
@@ -40,7 +40,8 @@ struct ConnectionOutline: Sendable {
     }
 }
 
-/// The end of a connection of which an outline says all. Most servers close many connections at which nobody ever looks.
+/// The record of an ended connection that its outline describes fully. Most servers close many connections that are
+/// never inspected.
 final class PlainEnding: Sendable {
     let outline: ConnectionOutline
     let record: CloseRecord
@@ -49,7 +50,7 @@ final class PlainEnding: Sendable {
         (self.outline, self.record) = (outline, record)
     }
 
-    /// The snapshot, made each time it is asked for.
+    /// The snapshot, built each time it is requested.
     var snapshot: SocketSnapshot {
         var facts = outline.facts(.closed)
         facts.closed = record
@@ -57,7 +58,7 @@ final class PlainEnding: Sendable {
     }
 }
 
-/// What is kept of a session that is over.
+/// What is kept of a session that has ended.
 enum EndedSession: Sendable {
     case plain(PlainEnding)
     case whole(SocketSnapshot)
@@ -76,7 +77,7 @@ enum EndedSession: Sendable {
         }
     }
 
-    /// When it ended; nil where a snapshot does not say.
+    /// When the session ended, or `nil` if its snapshot doesn't say.
     var time: MonotonicTime? {
         switch self {
         case .plain(let ending): ending.record.time

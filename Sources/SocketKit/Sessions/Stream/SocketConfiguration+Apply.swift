@@ -1,8 +1,8 @@
 import SocketCore
 
 extension SocketConfiguration {
-    /// Sets the options on a new descriptor, and lets the user set more. An option that the kernel refuses is left at
-    /// its default: the socket works all the same. User code may have closed anything when this returns.
+    /// Sets the options on a new descriptor, and lets user code set more. An option that the kernel rejects keeps its
+    /// default, because the socket works without it. User code may have closed anything by the time this returns.
     func prepare(_ descriptor: Int32, for address: SocketAddress, in engine: EngineState) {
         options.set(on: descriptor, for: address, in: engine)
         guard let prepareDescriptor else { return }
@@ -11,7 +11,7 @@ extension SocketConfiguration {
 }
 
 extension ConnectionOrigin {
-    /// The same for a connection that was accepted. All settings together take long to copy, so only the options are.
+    /// Sets the options of an accepted connection. Only those are copied, because copying all settings takes long.
     func prepare(_ descriptor: Int32, for address: SocketAddress, in engine: EngineState) {
         guard !start.mayLiveOn else { return settings.value.prepare(descriptor, for: address, in: engine) }
         start.options.set(on: descriptor, for: address, in: engine)

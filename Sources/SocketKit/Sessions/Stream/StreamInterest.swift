@@ -1,11 +1,12 @@
 import SocketCore
 
-/// What a stream wants of the reactor, and everything that decides it.
+/// What a stream needs from the reactor, and everything that decides it.
 ///
-/// A value that does no I/O: the connection says what happened, asks for `change` at the end of each step, and carries that
-/// out. Bytes that nobody reads stay in the kernel, so that the peer feels it: read interest is off meanwhile.
+/// A value that does no I/O. The connection reports what happened, calls `change` at the end of each step, and carries
+/// out the result. Read interest is off while no read wants the waiting bytes, so that they stay in the kernel and the
+/// peer slows down.
 struct StreamInterest {
-    /// What the reactor has to do.
+    /// What the reactor must do.
     enum Change: Equatable {
         case none
         case add(Interest)
@@ -13,57 +14,57 @@ struct StreamInterest {
         case remove
     }
 
-    /// Since when bytes (or the end of the stream) are there that no read takes.
+    /// Since when bytes or the end of the stream have been waiting without a read.
     private(set) var unreadSince = PackedTime()
-    /// Since when the peer is known to have sent FIN, while unread bytes may lie before it.
+    /// Since when the peer is known to have sent FIN. Unread bytes may precede it.
     private(set) var peerClosedSince = PackedTime()
-    /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
+    /// The interest registered with the reactor, or `nil` if the descriptor isn't in its set.
     private(set) var registered: Interest?
-    /// Whether no read takes what is there.
+    /// Set while no read wants the waiting bytes.
     private(set) var isReadingOff = false
     private(set) var knowsPeerClosed = false
-    /// The kernel refused bytes; write interest is on until it has room again.
+    /// Set while the kernel's send buffer is full. Write interest is on until there is room.
     var isWriteBlocked = false
-    /// There is more to send and room for it, but other sockets come first.
+    /// Set when there is more to send and room for it, but other sockets come first.
     var isSendBudgetSpent = false
-    /// EPOLLHUP was reported. It cannot be masked, so the descriptor leaves the set and is tried directly.
+    /// Set once EPOLLHUP was reported. It can't be masked, so the descriptor is removed from the set and tried
+    /// directly.
     var isHungUp = false
 
-    /// No read takes what is there.
+    /// Called when no read wants the waiting bytes.
     mutating func stopReading(_ now: MonotonicTime) {
         guard !isReadingOff else { return }
         isReadingOff = true
         unreadSince = PackedTime(now)
     }
 
-    /// Reads take what is there again.
     mutating func resumeReading() {
         guard isReadingOff else { return }
         isReadingOff = false
         unreadSince = PackedTime()
     }
 
-    /// The peer has sent FIN.
     mutating func notePeerClosed(_ now: MonotonicTime) {
         guard !knowsPeerClosed else { return }
         knowsPeerClosed = true
         peerClosedSince = PackedTime(now)
     }
 
-    /// What is to be watched; nil: nothing that the reactor can report. `canReceive`: the peer's stream has not ended.
+    /// Returns the interest to register, or `nil` if the descriptor must leave the set. `canReceive` is false after the
+    /// peer's end of stream.
     @inline(__always)
     func desired(canReceive: Bool) -> Interest? {
         guard !isHungUp else { return nil }
         var interest: Interest = []
         if canReceive {
-            // With read interest off, FIN alone is reported, once.
+            // With read interest off, only FIN is reported, once.
             if !isReadingOff { interest.insert(.read) } else if !knowsPeerClosed { interest.insert(.peerClosed) }
         }
         if isWriteBlocked || isSendBudgetSpent { interest.insert(.write) }
         return interest
     }
 
-    /// What the reactor has to do so that it watches what is wanted, which counts as done.
+    /// Returns what the reactor must do to register the desired interest, and assumes that it is done.
     @inline(__always)
     mutating func change(canReceive: Bool) -> Change {
         let wanted = desired(canReceive: canReceive)
@@ -74,7 +75,7 @@ struct StreamInterest {
         return isInSet ? .modify(wanted) : .add(wanted)
     }
 
-    /// The descriptor leaves the set; false if it was not in it.
+    /// Returns false if the descriptor wasn't in the set.
     mutating func leave() -> Bool {
         defer { registered = nil }
         return registered != nil
