@@ -1,8 +1,8 @@
 import SocketCore
 
-/// The end of a session, and how it looks meanwhile.
+/// Closing a session, and its snapshots.
 extension DatagramSession {
-    /// Closes as asked: at once, or when what is waited for is done.
+    /// Closes as `mode` says, at once or when what it waits for is done.
     func askToClose(_ mode: CloseMode) {
         record(.closeRequested, CloseMode.allCases.firstIndex(of: mode) ?? 0)
         closeMode = mode
@@ -15,7 +15,7 @@ extension DatagramSession {
         finishStep()
     }
 
-    /// Ends the session: every datagram ends, the descriptors are closed, and only then the ending is told.
+    /// Ends the session. Every datagram ends, then the descriptors are closed, and only then is the handle notified.
     func close(error: SocketError?, mode: CloseMode?) {
         guard !isClosed else { return }
         isClosed = true
@@ -36,7 +36,7 @@ extension DatagramSession {
         snapshot.receiveRate = nil
         snapshot.sendRate = nil
         snapshot.reading.current = nil
-        // What a rule delays goes nowhere any more.
+        // Datagrams that a rule has delayed are no longer sent.
         snapshot.fault?.dropDelayed()
         snapshot.closed = CloseRecord(time: engine.now, error: error, mode: mode, writesLost: writesLost)
         end()
@@ -49,7 +49,7 @@ extension DatagramSession {
     }
 
     private func end() {
-        // The file first: once the descriptor is closed, somebody else may replace it and receive there.
+        // Removed first: once the descriptor is closed, another program may replace the file and receive there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
         dropLinks()
         noteForViewers()
@@ -57,8 +57,8 @@ extension DatagramSession {
         engine.retire(self)
     }
 
-    /// Drops descriptors. They leave the reactor's set first where close(2) does not take them out: others may have
-    /// duplicates of them.
+    /// Closes descriptors. If user code may have duplicates, close(2) doesn't remove them from the reactor's set, so
+    /// they are removed first.
     func dropLinks(where isLeaving: (Link) -> Bool = { _ in true }) {
         for link in links where mayLiveOn && link.watched != nil && isLeaving(link) {
             engine.reactor.remove(link.socket.descriptor)
@@ -66,7 +66,7 @@ extension DatagramSession {
         links.removeAll(where: isLeaving)
     }
 
-    /// A session that began with a call that was refused: as if it had never been.
+    /// Removes a session that began with a rejected call, as if it had never existed.
     func abandon() {
         isClosed = true
         end()
@@ -75,9 +75,8 @@ extension DatagramSession {
         detachHandle()
     }
 
-    // MARK: How it looks
+    // MARK: Snapshots
 
-    /// This session at this instant.
     func snapshot(withKernel: Bool) -> SocketSnapshot {
         var snapshot = SocketSnapshot(id: id, role: .datagram, phase: phase, target: target, opened: opened)
         snapshot.name = configuration.name
@@ -117,7 +116,7 @@ extension DatagramSession {
         rates?.send.recordIdle(until: engine.now)
     }
 
-    /// Whether rates know of all that passed, and nothing else changes unnoticed. Nobody says when the counters of rules do.
+    /// Whether the rates are up to date and nothing else changes unnoticed, as the counters of rules do.
     var isSettled: Bool {
         guard faults == nil, let rates else { return false }
         return rates.receive.total == received && rates.send.total == sent
@@ -128,7 +127,7 @@ extension DatagramSession {
         return queue.isConnecting ? .connecting : .open
     }
 
-    /// What it waits for, in the words of reads: the next datagram, or all that come.
+    /// What the session waits for, expressed as a read: the next datagram, or all that arrive.
     private var currentRead: OperationSnapshot? {
         guard reception.mode != .paused else { return nil }
         return OperationSnapshot(
@@ -136,7 +135,7 @@ extension DatagramSession {
             started: opened)
     }
 
-    /// Both descriptors together.
+    /// Returns the sum over all descriptors.
     private func askKernel() -> KernelSnapshot {
         var answer = KernelSnapshot()
         for link in links {

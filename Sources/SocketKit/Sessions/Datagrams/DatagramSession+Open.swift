@@ -5,7 +5,7 @@ import SocketCore
 extension DatagramSession {
     // MARK: Descriptors
 
-    /// The descriptor that sends to `address`, opened where that may be.
+    /// Returns the descriptor that sends to `address`. Opens one if that is allowed.
     func link(for address: SocketAddress) throws(SocketError) -> Link {
         if let link = link(like: address) { return link }
         guard configuration.allows(address) else {
@@ -21,13 +21,13 @@ extension DatagramSession {
         return link
     }
 
-    /// The open descriptor of that family; nil: there is none.
+    /// Returns the open descriptor of that family, or `nil` if there is none.
     func link(like address: SocketAddress) -> Link? {
         links.first { $0.family.isSameFamily(as: address) }
     }
 
     /// Opens a descriptor for the family of `address`, and sets its options. User code that prepares it may have sent,
-    /// cancelled or closed when this returns.
+    /// cancelled or closed by the time this returns.
     private func open(for address: SocketAddress) throws(SocketError) -> Link {
         let opened = engine.openDatagram(for: address)
         guard case .bytes(let number) = opened else {
@@ -47,7 +47,7 @@ extension DatagramSession {
                 throw SocketError(.disconnected, operation: "socket", detail: "the socket was closed meanwhile")
             }
         }
-        // A session may open any number of them; a few are open at a time.
+        // A session may open any number of descriptors, but few are open at once.
         while links.contains(where: { $0.index == nextLink }) { nextLink &+= 1 }
         let link = Link(socket, family: address, index: nextLink)
         nextLink &+= 1
@@ -57,11 +57,11 @@ extension DatagramSession {
 
     // MARK: Binding
 
-    /// Binds to every address of the endpoint; on failure nothing is left open.
+    /// Binds to every address of the endpoint. If this fails, no descriptor is left open.
     func bind(to endpoint: Endpoint) throws(SocketError) {
         try checkUnbound()
         let addresses = try engine.listenAddresses(endpoint, configuration.families, operation: "bind")
-        // What is queued may have waited for a descriptor that is gone now.
+        // Queued datagrams may have waited for a descriptor that is gone now.
         defer { askForFlush() }
         do throws(SocketError) {
             try EngineState.withSharedPort(of: addresses) { () throws(SocketError) in try bind(to: addresses) }
@@ -74,7 +74,7 @@ extension DatagramSession {
         record(.bound)
     }
 
-    /// What changes descriptors must not come from the code that prepares one of them.
+    /// Throws if called by `prepareDescriptor`, which must not change descriptors.
     private func checkUnprepared(_ operation: String) throws(SocketError) {
         guard isPreparing else { return }
         throw SocketError(
@@ -99,7 +99,7 @@ extension DatagramSession {
     }
 
     private func bind(to addresses: [SocketAddress]) throws(SocketError) {
-        // Descriptors that were opened for their options alone have none of their own yet.
+        // Descriptors that were opened only for their options have no address of their own yet.
         dropLinks()
         var port: UInt16?
         for address in addresses {
@@ -109,7 +109,7 @@ extension DatagramSession {
                 link = try open(for: address)
                 try bind(link, to: address)
             } catch {
-                // A machine without IPv6 still has its IPv4 half.
+                // A machine without IPv6 can still bind its IPv4 address.
                 let isOptional = port != nil && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(Int32(error.code))
                 guard isOptional else { throw error }
                 dropLinks { $0.family == address }
@@ -123,7 +123,7 @@ extension DatagramSession {
 
     private func bind(_ link: Link, to address: SocketAddress) throws(SocketError) {
         let number = link.socket.descriptor
-        // Several programs may listen to one group.
+        // Several programs may listen to the same group.
         if address.isGroup { _ = engine.kernel.set(.reuseAddress, on: number) }
         var failure = engine.kernel.bind(number, to: address)
         if failure == EADDRINUSE, let path = address.path, try engine.removeStale(path, isStream: false) {
@@ -134,7 +134,7 @@ extension DatagramSession {
 
     // MARK: Connecting
 
-    /// Queues a connect behind what is to be sent.
+    /// Queues a connect after the queued datagrams.
     func connect(to endpoint: Endpoint, as operation: OperationID) throws(SocketError) {
         try checkUnprepared("connect")
         if peer != nil || queue.isConnecting {
@@ -153,7 +153,7 @@ extension DatagramSession {
     func performConnect(to address: SocketAddress) {
         let operation = queue.first
         let opened = Result { () throws(SocketError) in try link(for: address) }
-        // User code that prepared the descriptor may have taken it back.
+        // User code that prepared the descriptor may have cancelled the connect.
         guard !isClosed, queue.first == operation else { return }
         _ = queue.takeFirst(engine.now)
         do throws(SocketError) {
@@ -173,7 +173,7 @@ extension DatagramSession {
         }
     }
 
-    /// Ends the connection, or takes back one that is still queued.
+    /// Dissolves the connection, or cancels a connect that is still queued.
     func disconnect() {
         if let operation = queue.connect, queue.remove(operation, now: engine.now) != nil {
             notify(.notConnected(SocketError(.disconnected, operation: "connect", detail: "taken back by this side")))
@@ -189,12 +189,12 @@ extension DatagramSession {
         finishStep()
     }
 
-    /// Linux forgets a port that it chose itself, and with that what is bound to it.
+    /// Binds again if needed. Linux forgets a port that it chose itself, and the binding with it.
     private func restoreBinding(_ link: Link) {
         let number = link.socket.descriptor
         if let bound = link.bound, engine.kernel.localAddress(number) != bound {
             let failure = engine.kernel.bind(number, to: bound)
-            // It is bound still, save for a port that another took meanwhile.
+            // EINVAL: it is still bound. Otherwise another socket may have taken the port.
             if failure != 0, failure != EINVAL { met(failure) }
         }
         link.local = engine.kernel.localAddress(number)
@@ -244,7 +244,7 @@ extension DatagramSession {
         record(.groupLeft)
     }
 
-    /// Brings the open descriptors in line with changed settings.
+    /// Applies changed settings to the open descriptors.
     func apply(_ configuration: DatagramConfiguration, _ option: (_ isIPv6: Bool) -> SocketOption?) throws(SocketError)
     {
         try checkUnprepared("setsockopt")

@@ -1,12 +1,12 @@
 import Glibc
 import SocketCore
 
-/// Interprets reception.
+/// Receives and delivers datagrams.
 extension DatagramSession {
-    /// Batches before other sockets get their share of the turn.
+    /// The most batches before other sockets get their share of the turn.
     private static let receiveBudget = 16
 
-    /// Changes what becomes of datagrams that arrive.
+    /// Changes what happens to datagrams that arrive.
     func receive(_ mode: DatagramReceiveMode) {
         guard reception.mode != mode else { return }
         reception.receive(mode)
@@ -14,14 +14,14 @@ extension DatagramSession {
         finishStep()
     }
 
-    /// Takes what waits. What is left is reported again, since reports are level-triggered.
+    /// Receives waiting datagrams. What is left is reported again, because reports are level-triggered.
     func receive(_ link: Link) {
         if shared.backPressure.isHolding { isHeldBack = true }
         let limit = configuration.receiveLength(link.family.family)
         var weight = 0
         for _ in 0..<Self.receiveBudget {
             let most = isHeldBack ? 0 : reception.wanted(most: DatagramInbox.most)
-            // Whether the user keeps up is known when these are delivered.
+            // Whether the delegate keeps up shows only when these are delivered.
             guard most > 0, !isClosed, weight <= BackPressure.limit else { return }
             switch engine.kernel.receiveDatagrams(link.socket.descriptor, into: engine.inbox, most: most, limit: limit)
             {
@@ -30,11 +30,11 @@ extension DatagramSession {
                 weight += batch.weight
                 take(batch)
                 if engine.mustLeaveOff { return }
-                // Fewer than asked for: there are no more. Of long ones, fewer have room.
+                // Fewer than requested means that there are no more, unless long datagrams left no room.
                 if count < most, limit <= 65_535 { return }
             case .wouldBlock: return
             case .failed(let errno):
-                // An error of a datagram sent earlier, which is cleared by that; datagrams may wait behind it.
+                // An error of an earlier datagram, which this call has cleared. Datagrams may be waiting behind it.
                 met(errno)
             }
         }
@@ -74,7 +74,7 @@ extension DatagramSession {
         }
     }
 
-    /// Runs of one source are counted together.
+    /// Counts runs of one source together.
     private func countPeers(_ batch: DatagramBatch) {
         var (packets, bytes) = (0, 0)
         for (index, entry) in batch.entries.enumerated() {
@@ -97,7 +97,8 @@ extension DatagramSession {
         }
     }
 
-    /// The kernel keeps others away from a connected socket, but not those that came before it was connected.
+    /// The kernel keeps other senders away from a connected socket, but not their datagrams from before it was
+    /// connected.
     private func dropForeign(_ batch: DatagramBatch) -> DatagramBatch {
         guard let peer, batch.sources.contains(where: { $0 != peer }) else { return batch }
         let own = batch.keeping { batch.source(at: $0) == peer }
@@ -113,7 +114,7 @@ extension DatagramSession {
 
     // MARK: The filter
 
-    /// The user may replace it meanwhile, and this may be its last reference then.
+    /// The filter, retired because the caller may replace it while it is in use.
     private var receiveFilter: DatagramReceiveFilter? {
         let filter = shared.receiveFilter
         engine.retire(filter)
@@ -138,7 +139,7 @@ extension DatagramSession {
         return passed
     }
 
-    /// A filter with a queue of its own has answered.
+    /// Handles the answer of a filter that has its own queue.
     func judged(_ passed: DatagramBatch) {
         drop(reception.judged - passed.count, from: \.filteredIn, reason: 0)
         reception.endJudgement()
@@ -156,7 +157,7 @@ extension DatagramSession {
             unfetched = handle.keep(batch)
             guard unfetched != nil else { return engine.outbox.append(.datagram(handle, .received(batch))) }
             engine.retire(handle)
-            // What finds no room goes, and with it what the filter added.
+            // Datagrams that don't fit are dropped with what the filter added.
             if !batch.contexts.isEmpty { engine.retire(Shared(batch)) }
         }
         if let unfetched { drop(unfetched, from: \.unfetched, reason: 2) }

@@ -3,18 +3,18 @@ import SocketCore
 
 /// Interprets the send queue.
 extension DatagramSession {
-    /// Batches before other sockets get their share of the turn.
+    /// The most batches before other sockets get their share of the turn.
     private static let sendBudget = 16
-    /// Datagrams that are refused, or judged by a filter, before that: they cost no system call.
+    /// The most datagrams rejected or filtered before other sockets get their share. They cost no system call.
     private static let answerBudget = 1_024
-    /// Datagrams that one system call carries.
+    /// The most datagrams in one system call.
     private static let batchLimit = 64
-    /// How long to wait where the kernel does not say that there is room.
+    /// How long to wait if the kernel doesn't report room.
     private static let retryPause = Duration.milliseconds(5)
 
     // MARK: Queueing
 
-    /// Queues a datagram; it is tried at the end of the turn, together with others of this turn.
+    /// Queues a datagram. It is tried at the end of the turn, together with the turn's other datagrams.
     func queue(_ request: DatagramRequest, as operation: OperationID) {
         record(.writeQueued, tag: request.tag, request.bytes.count)
         do throws(SocketError) {
@@ -51,13 +51,13 @@ extension DatagramSession {
         }
     }
 
-    /// What an endpoint means to the queue.
+    /// Returns the address of an endpoint, or that it is a name to resolve.
     func target(of endpoint: Endpoint, operation: String = "send") throws(SocketError) -> DatagramQueue.Target {
         let address = try engine.address(of: endpoint.toSend, configuration.families, operation: operation)
         return address.map { .address($0) } ?? .name
     }
 
-    /// Asks for the addresses of a name; the datagrams behind wait, in their order, while other names are resolved.
+    /// Resolves a name. The datagrams behind it wait in order, while other names are resolved.
     func resolve(_ endpoint: Endpoint, for operation: OperationID) {
         guard case .host(let host, let port) = endpoint.toSend else { return }
         let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
@@ -72,7 +72,7 @@ extension DatagramSession {
         finishStep()
     }
 
-    /// Of the addresses of a name, the first of a family that can be used, the preferred one first.
+    /// Chooses the first of a name's addresses whose family can be used, with the preferred family first.
     private func choose(_ addresses: [SocketAddress]) -> Result<SocketAddress, SocketError> {
         let isSettled = isBound || peer != nil
         let usable = addresses.filter { address in
@@ -95,7 +95,7 @@ extension DatagramSession {
         engine.unflushedDatagrams.append(self)
     }
 
-    /// The turn's end: sends what can be sent.
+    /// Sends what can be sent. Called at the end of the turn.
     func flush() {
         isQueuedForFlush = false
         guard !isClosed, !waitsForOthers else { return }
@@ -109,14 +109,14 @@ extension DatagramSession {
         record(.writeUnblocked)
     }
 
-    /// Whether a descriptor is going to report that it is this socket's turn again.
+    /// Whether a descriptor will report that it is this socket's turn again.
     private var waitsForOthers: Bool { isSendBudgetSpent && canReportRoom }
 
     private var canReportRoom: Bool { links.contains { !$0.isBlocked } }
 
-    /// Performs what the queue asks for, until it waits, or it is others' turn.
+    /// Performs what the queue requests, until it waits or other sockets must have their turn.
     func send() {
-        // User code that judges a datagram or prepares a descriptor may enter the engine; what it is about comes first.
+        // A filter or `prepareDescriptor` may reenter the engine. What it is called for comes first.
         guard !isJudging, !isPreparing else { return }
         var (batches, answers) = (0, 0)
         while batches < Self.sendBudget, answers < Self.answerBudget {
@@ -137,15 +137,15 @@ extension DatagramSession {
         if queue.count > 0 { comeBackLater() }
     }
 
-    /// The user may replace it meanwhile, and this may be its last reference then.
+    /// The filter, retired because the caller may replace it while it is in use.
     private var sendFilter: DatagramSendFilter? {
         let filter = shared.sendFilter
         engine.retire(filter)
         return filter?.value
     }
 
-    /// The budget is used up: write interest makes the reactor come back after all other sockets. Where no descriptor can
-    /// report that there is room, the timer does, in the next turn.
+    /// Continues later, because the budget is used up. Write interest makes the reactor return here after all other
+    /// sockets. If no descriptor can report room, a timer does in the next turn.
     private func comeBackLater() {
         if canReportRoom { isSendBudgetSpent = true } else { retryTime = engine.now + .nanoseconds(1) }
     }
@@ -155,7 +155,7 @@ extension DatagramSession {
         if entry.isConnect { notify(.notConnected(error)) } else { fail(entry, error) }
     }
 
-    /// One system call; false when nothing more can be sent now.
+    /// Sends one batch. Returns false if nothing more can be sent now.
     private func sendBatch(isFiltered: Bool) -> Bool {
         let destination = queue.destination(peer: peer)
         let link: Link
@@ -188,8 +188,8 @@ extension DatagramSession {
         }
     }
 
-    /// The descriptor that sends there; nil: it was opened just now, or could not be, and user code that prepared it may
-    /// have changed anything, so that all has to be looked at again.
+    /// Returns the descriptor that sends there, or `nil` if it was just opened or could not be. User code that prepared
+    /// it may then have changed anything, so check the queue again.
     private func link(to destination: SocketAddress?) throws(SocketError) -> Link? {
         guard let destination else { return links[0] }
         if let link = link(like: destination) { return link }
@@ -202,7 +202,7 @@ extension DatagramSession {
         return nil
     }
 
-    /// The kernel gave it a port with its first datagram.
+    /// Notes the port that the kernel assigned with the first datagram.
     private func learnLocal(_ link: Link) {
         link.local = engine.kernel.localAddress(link.socket.descriptor)
         if !isBound { record(.bound) }
@@ -227,12 +227,12 @@ extension DatagramSession {
     private func isBlocked(_ link: Link) {
         link.isBlocked = true
         record(.writeBlocked, queue.pendingBytes)
-        // The full queue is that of a Unix-domain receiver. epoll looks at the sender's own buffer, which has room, and
-        // would report that again and again.
+        // The full queue is the Unix-domain receiver's. epoll checks the sender's buffer, which has room, so write
+        // interest would fire continuously. Retry on a timer instead.
         if link.family.family.row.waitsForReceiver { retryTime = engine.now + Self.retryPause }
     }
 
-    /// A refusal in words that name the datagram's size and destination.
+    /// Returns an error that names the datagram's size and destination.
     private func describe(_ errno: Int32, _ datagram: QueuedDatagram, to address: SocketAddress?) -> SocketError {
         let subject = address.map { SocketError.Subject.address($0) } ?? .name("the peer")
         guard errno == EMSGSIZE else { return .system(errno, operation: "send", subject: subject) }
@@ -292,7 +292,7 @@ extension DatagramSession {
         notify(.notSent(failed))
     }
 
-    /// Ends what is queued before it is sent.
+    /// Cancels datagrams that are still queued. Cancelling reads pauses receiving.
     func cancel(_ target: SocketCommand.CancelTarget) {
         let error = SocketError(.cancelled, operation: "send", detail: "cancelled")
         switch target {

@@ -1,24 +1,24 @@
 import Glibc
 import SocketCore
 
-/// One session of a datagram socket: it owns the machines and a descriptor for each family, performs what the machines
-/// ask for, and records each action where it is performed. Lives on the engine's queue.
+/// One session of a datagram socket. It owns the state machines and a descriptor for each family, performs what the
+/// machines request, and records each action where it is performed. Runs on the engine's queue.
 ///
-/// The other files of this folder: opening and connecting, sending, receiving, closing.
+/// The other files of this folder are about opening and connecting, sending, receiving, and closing.
 final class DatagramSession: EngineSession {
-    /// One descriptor, and how it stands with the reactor. A class, since arrays cannot hold what cannot be copied.
+    /// One descriptor and its registration with the reactor. A class, because arrays can't hold noncopyable values.
     final class Link {
         let socket: SocketHandle
         /// An address of its family.
         let family: SocketAddress
         let index: UInt16
         var local: SocketAddress?
-        /// What bind(2) made of it; nil: it was not bound by us.
+        /// The address after bind(2), or `nil` if we didn't bind it.
         var bound: SocketAddress?
         var watched: Interest?
-        /// The kernel refused a datagram; it says when there is room, or a timer does.
+        /// Set after the kernel refused a datagram, until the kernel or a timer reports room.
         var isBlocked = false
-        /// Reports of an error or hang-up, one after the other, that came to nothing.
+        /// The number of consecutive hang-up reports with neither an error nor input.
         var emptyReports = 0
 
         init(_ socket: consuming SocketHandle, family: SocketAddress, index: UInt16) {
@@ -28,7 +28,6 @@ final class DatagramSession: EngineSession {
         }
     }
 
-    /// A group that was joined.
     struct Group: Equatable {
         var address: SocketAddress
         var interface: UInt32
@@ -37,9 +36,9 @@ final class DatagramSession: EngineSession {
 
     let core: SessionCore
     var marks = SessionMarks()
-    /// Where callbacks go; nil once the user let go of the handle.
+    /// The handle, empty once the caller has released it.
     private(set) var handle: HandleReference<DatagramSocket>
-    /// What it shares with that: back-pressure and filters.
+    /// What the session shares with its handle: back-pressure and filters.
     let shared: DatagramTraits
     var configuration: DatagramConfiguration
     var target: String
@@ -50,12 +49,11 @@ final class DatagramSession: EngineSession {
     var counters = DatagramCounters()
     var peers = PeerTable()
     var groups: [Group] = []
-    /// Whom it is connected to.
     var peer: SocketAddress?
     var connected: MonotonicTime?
-    /// By bind(2): other families are left out.
+    /// Whether it was bound with bind(2), which leaves out other families.
     var isBound = false
-    /// The socket file to remove when it closes.
+    /// The socket file to remove when the session closes.
     var path: String?
     var nextLink: UInt16 = 0
 
@@ -63,31 +61,30 @@ final class DatagramSession: EngineSession {
     var closesWhenSent = false
     var closesWhenReceived = false
     var closeMode: CloseMode?
-    /// There is more to send and room for it, but other sockets come first.
+    /// Set when there is more to send and room for it, but other sockets come first.
     var isSendBudgetSpent = false
-    /// The delegate's queue is so far behind that no more is taken from the kernel.
+    /// Set while receiving is held back because the delegate's queue can't keep up.
     var isHeldBack = false
     var isQueuedForFlush = false
-    /// Whether a send filter runs right now.
     var isJudging = false
-    /// Whether user code prepares a descriptor right now.
     var isPreparing = false
-    /// Whether user code has seen descriptors, and may have others for the same sockets.
+    /// Whether user code has seen descriptors, and may have duplicates of them.
     var mayLiveOn = false
-    /// When to try again where the kernel does not say that there is room.
+    /// When to try again if the kernel doesn't report room.
     var retryTime: MonotonicTime?
-    /// What the kernel had dropped when last asked.
+    /// The kernel's drop count when last queried.
     var kernelDrops: UInt64?
 
-    /// Of a relay: the client that it serves and the session that the client sends to; or, of that one, how many.
+    /// For a relay's association, its client and the session that the client sends to. On that session, `associations`
+    /// counts them.
     var association: (client: SocketAddress, listener: SocketID?)?
     var associations: AssociationCounts?
-    /// What rules do to an association; `nil`: none concerns it.
+    /// What rules do to an association, or `nil` if none applies to it.
     var faults: FaultMeter?
 
     var received: UInt64 = 0
     var sent: UInt64 = 0
-    /// Measured from the first snapshot on; nil: there was none.
+    /// The rates, measured from the first snapshot on, or `nil` if there was none.
     var rates: (receive: RateWindow, send: RateWindow)?
     var traffic: TrafficLog? {
         didSet {
@@ -96,7 +93,7 @@ final class DatagramSession: EngineSession {
             if change != 0 { engine.charge(change) }
         }
     }
-    /// What of it is counted among the engine's.
+    /// The part of its cost that the engine has counted.
     private var chargedTraffic = 0
 
     init(
@@ -143,16 +140,15 @@ final class DatagramSession: EngineSession {
         finishStep()
     }
 
-    /// The handle is gone: nobody can be told, so nothing is worth waiting for.
+    /// Ends the session without waiting for anything, because there is no handle to notify.
     func handleRelease() {
         detachHandle()
         close(error: nil, mode: .now)
     }
 
-    /// What is decided from now on is told to nobody.
+    /// Detaches the handle. Later notifications are dropped.
     func detachHandle() { handle = HandleReference() }
 
-    /// The delegate's queue has caught up.
     func handleDelegateCaughtUp() {
         guard isHeldBack, !shared.backPressure.isHolding else { return }
         isHeldBack = false
@@ -161,7 +157,8 @@ final class DatagramSession: EngineSession {
 
     // MARK: Commands
 
-    /// Carries out an action; `operation` names what it queues. Those that no datagram socket takes have no effect.
+    /// Carries out an action. `operation` identifies what it queues. Actions that are not for datagram sockets have no
+    /// effect.
     func perform(_ action: SocketCommand.Action, as operation: OperationID) {
         switch action {
         case .send(let request): inject(request, as: operation)
@@ -177,8 +174,8 @@ final class DatagramSession: EngineSession {
         }
     }
 
-    /// Queues a datagram of a user. A relay sends by its handles, so on an association of one it is marked as not the
-    /// client's.
+    /// Queues a user's datagram. A relay sends through its handles, so on an association this datagram is marked as not
+    /// the client's.
     private func inject(_ request: DatagramRequest, as operation: OperationID) {
         if association != nil {
             traffic?.markInjected(operation)
@@ -187,7 +184,7 @@ final class DatagramSession: EngineSession {
         queue(request, as: operation)
     }
 
-    /// A person at a screen stops receiving, or lets it go on in the mode that it had.
+    /// Pauses receiving for the user at the screen, or resumes it in the mode it had.
     private func hold(_ isHeld: Bool) {
         guard reception.isHeld != isHeld else { return }
         reception.isHeld = isHeld
@@ -197,7 +194,7 @@ final class DatagramSession: EngineSession {
 
     // MARK: The end of each step
 
-    /// Brings interest and deadline in line with the state, and closes when all is done that was waited for.
+    /// Brings interest and deadline in line with the state, and closes once a pending close has nothing to wait for.
     func finishStep() {
         guard !isClosed else { return }
         noteForViewers()
@@ -207,7 +204,7 @@ final class DatagramSession: EngineSession {
         updateDeadline()
     }
 
-    /// Every descriptor is watched all the time, if only for errors, which would be lost otherwise.
+    /// Every descriptor stays registered, if only for errors, which would otherwise be lost.
     private func updateInterest(_ link: Link) {
         var wanted: Interest = []
         if !isHeldBack, reception.wanted(most: 1) > 0 { wanted.insert(.read) }
@@ -230,9 +227,9 @@ final class DatagramSession: EngineSession {
 
     // MARK: Errors of datagrams sent earlier
 
-    /// EPOLLERR or EPOLLHUP was reported. An error is taken, told, and that is all; a hang-up that comes to nothing,
-    /// again and again, is a descriptor that somebody shut down. Messages in the error queue are those of options that
-    /// user code has set; they end nothing.
+    /// Handles EPOLLERR or EPOLLHUP. A pending error is reported and ends nothing. More than 8 consecutive hang-ups
+    /// with neither an error nor input mean that the descriptor was shut down. Messages in the error queue come from
+    /// options that user code has set, and end nothing.
     private func takeError(of link: Link, isReadable: Bool, isHungUp: Bool) {
         let errno = engine.kernel.pendingError(link.socket.descriptor)
         guard errno == 0 else {
@@ -246,7 +243,7 @@ final class DatagramSession: EngineSession {
             error: SocketError(.other, operation: "receive", detail: "\(target): the socket was shut down"), mode: nil)
     }
 
-    /// Tells of an error that concerns no datagram in particular.
+    /// Reports an error that concerns no particular datagram.
     func met(_ errno: Int32) {
         counters.errors += 1
         noteForViewers()
@@ -254,7 +251,7 @@ final class DatagramSession: EngineSession {
         notify(.met(.system(errno, operation: "receive", subject: peer.map { .address($0) } ?? .name(target))))
     }
 
-    // MARK: Telling
+    // MARK: Notifying
 
     func notify(_ notice: DatagramNotice) {
         handle.load { engine.outbox.append(.datagram($0, notice)) }

@@ -1,18 +1,18 @@
 import SocketCore
 
-/// What other threads ask of datagram sockets, and what comes back from where the engine asked.
+/// A request from another thread, or the result of a request by the engine.
 enum DatagramJob: Sendable {
-    /// A handle has something to send; its session begins with that, where it has none.
+    /// A handle sends a datagram. Its session begins with this job if it has none.
     case send(DatagramSocket, DatagramRequest, OperationID)
-    /// A handle takes back what it queued.
+    /// A handle cancels an operation that it queued.
     case cancel(DatagramSocket, OperationID)
-    /// A handle closes once all that it queued is sent.
+    /// A handle closes once everything it queued has been sent.
     case closeAfterSending(DatagramSocket)
-    /// A name was resolved, or could not be.
+    /// A name was resolved, or resolving it failed.
     case resolved(SocketID, OperationID, Result<[SocketAddress], SocketError>)
-    /// The send filter has judged a datagram.
+    /// The send filter has evaluated a datagram.
     case sendJudged(SocketID, OperationID, passes: Bool)
-    /// The receive filter has judged a batch: what of it passes.
+    /// The receive filter has evaluated a batch, and this is what passes.
     case receiveJudged(SocketID, DatagramBatch)
 }
 
@@ -33,7 +33,7 @@ extension EngineState {
         }
     }
 
-    /// The session of a handle; a new one where it has none.
+    /// Returns the session of a handle. Creates one if there is none.
     func session(of handle: DatagramSocket) -> DatagramSession {
         if let session = handle.session.flatMap({ datagramSession($0) }) { return session }
         let session = DatagramSession(
@@ -43,8 +43,8 @@ extension EngineState {
         return session
     }
 
-    /// Runs `body` with the session of a handle. When it throws, a session that began with this call leaves no trace, save
-    /// where `prepareDescriptor` has sent something: then it is the session of that.
+    /// Runs `body` with the session of a handle. If `body` throws, a session that began with this call leaves no trace,
+    /// unless `prepareDescriptor` has queued something on it.
     func withSession<R>(
         of handle: DatagramSocket, _ body: (DatagramSession) throws(SocketError) -> R
     ) throws(SocketError) -> R {
@@ -60,7 +60,7 @@ extension EngineState {
         }
     }
 
-    /// The index of an interface, or why there is none.
+    /// Returns the index of an interface, or throws if there is none.
     func interfaceIndex(_ name: String, _ operation: String) throws(SocketError) -> UInt32 {
         if let index = resolver.index(ofInterface: name) { return index }
         throw .refused(operation, "interface \(name): there is none of that name or address")
