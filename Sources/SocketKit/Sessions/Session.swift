@@ -1,17 +1,14 @@
 import SocketCore
 
-/// A session of an engine: whatever has a number and a row in its table. What the engine does with every kind of session is
-/// decided here, and nowhere else.
+/// A session of an engine: anything that has a number and an entry in its table. Only this type decides what the engine
+/// does with each kind of session.
 enum Session {
     case stream(Connection)
     case listener(Acceptor)
     case datagrams(DatagramSession)
 
-    /// The stream; `nil` if it is something else.
     var connection: Connection? { if case .stream(let connection) = self { connection } else { nil } }
-    /// The listener; `nil` if it is something else.
     var acceptor: Acceptor? { if case .listener(let acceptor) = self { acceptor } else { nil } }
-    /// The datagram socket; `nil` if it is something else.
     var datagrams: DatagramSession? { if case .datagrams(let session) = self { session } else { nil } }
 
     var id: SocketID {
@@ -30,9 +27,8 @@ enum Session {
         }
     }
 
-    // MARK: What happened
+    // MARK: Events
 
-    /// The reactor reported its descriptor.
     func handle(_ readiness: Readiness) {
         switch self {
         case .stream(let connection): connection.handle(readiness)
@@ -41,7 +37,7 @@ enum Session {
         }
     }
 
-    /// The deadline that it was scheduled for may have come.
+    /// Called at a scheduled deadline, which may have moved.
     func handleDeadline() {
         switch self {
         case .stream(let connection): connection.handleDeadline()
@@ -50,7 +46,6 @@ enum Session {
         }
     }
 
-    /// The delegate's queue has caught up.
     func handleDelegateCaughtUp() {
         switch self {
         case .stream(let connection): connection.handleDelegateCaughtUp()
@@ -59,7 +54,7 @@ enum Session {
         }
     }
 
-    /// The handle is gone: it ends, and nobody is told.
+    /// Ends the session without notifying the released handle.
     func handleRelease() {
         switch self {
         case .stream(let connection): connection.handleRelease()
@@ -70,10 +65,10 @@ enum Session {
 
     // MARK: Facts
 
-    /// When the engine has to wake it; `nil`: at no time.
+    /// When the engine must wake the session, or `nil` for never.
     var scheduledDeadline: MonotonicTime? { marks.deadline.value }
 
-    /// The session as it is now; `withKernel` asks the kernel too.
+    /// `withKernel` also queries the kernel.
     func snapshot(withKernel: Bool) -> SocketSnapshot {
         switch self {
         case .stream(let connection): connection.snapshot(withKernel: withKernel)
@@ -82,7 +77,7 @@ enum Session {
         }
     }
 
-    /// The same, for a list of all: a stream that has not changed since is not described again.
+    /// Like `snapshot(withKernel:)`, but a stream that hasn't changed returns its cached snapshot.
     func listed(withKernel: Bool) -> SocketSnapshot {
         if case .stream(let connection) = self { return connection.currentSnapshot(withKernel: withKernel) }
         return snapshot(withKernel: withKernel)
@@ -90,7 +85,7 @@ enum Session {
 
     // MARK: Traffic
 
-    /// What is kept of its traffic; `nil`: nothing is. A listener has none.
+    /// The traffic log, or `nil` if none is kept. A listener has none.
     var traffic: TrafficLog? {
         switch self {
         case .stream(let connection): connection.traffic
@@ -99,7 +94,7 @@ enum Session {
         }
     }
 
-    /// What its traffic takes up; `nil` if nothing is kept.
+    /// The memory that its traffic uses, or `nil` if no traffic is kept.
     var trafficUse: TrafficUse? {
         switch self {
         case .stream(let connection): connection.trafficUse
@@ -108,7 +103,7 @@ enum Session {
         }
     }
 
-    /// Keeps traffic from now on, in this log, or none any more.
+    /// Keeps traffic in `log` from now on, or keeps none if it is `nil`.
     func keepTraffic(in log: TrafficLog?) {
         switch self {
         case .stream(let connection): connection.traffic = log
@@ -117,7 +112,7 @@ enum Session {
         }
     }
 
-    /// Takes from what is kept until it takes up no more than this.
+    /// Drops kept traffic until it costs no more than `cost`.
     func trimTraffic(to cost: Int) {
         switch self {
         case .stream(let connection): connection.traffic?.trim(to: cost)
@@ -128,7 +123,6 @@ enum Session {
 
     // MARK: Changes
 
-    /// What it has told the engine.
     private var marks: SessionMarks {
         get {
             switch self {
@@ -146,20 +140,20 @@ enum Session {
         }
     }
 
-    /// Whether it is among the sessions that changed since viewers were last told.
+    /// Whether the session is among those that changed since the last update to viewers.
     var isNoted: Bool {
         get { marks.isNoted }
         nonmutating set { marks.isNoted = newValue }
     }
 
-    /// The session as viewers are told of it, without the operations that wait in a stream.
+    /// The snapshot that viewers get, without a stream's queued operations.
     var told: SocketSnapshot {
         if case .stream(let connection) = self { return connection.snapshot(withKernel: false, lists: false) }
         return snapshot(withKernel: false)
     }
 
-    /// Whether its last snapshot stays true until the session notes a change. What changes with time alone, such as rates, is
-    /// left out: `changesByItself` says so.
+    /// Whether the last snapshot stays valid until the session notes a change. Changes with time alone, such as rates,
+    /// are not considered; see `changesByItself`.
     var isSettled: Bool {
         switch self {
         case .stream(let connection): connection.hasMeasuredAll
@@ -170,16 +164,16 @@ enum Session {
 }
 
 extension EngineState {
-    /// The stream of this number; `nil`: it is over, or something else.
+    /// Returns the stream, or `nil` if it has ended or isn't a stream.
     func connection(_ id: SocketID) -> Connection? { sessions[id]?.connection }
-    /// The listener of this number; `nil`: it is over, or something else.
+    /// Returns the listener, or `nil` if it has ended or isn't a listener.
     func acceptor(_ id: SocketID) -> Acceptor? { sessions[id]?.acceptor }
-    /// The datagram socket of this number; `nil`: it is over, or something else.
+    /// Returns the session, or `nil` if it has ended or isn't a datagram socket.
     func datagramSession(_ id: SocketID) -> DatagramSession? { sessions[id]?.datagrams }
 }
 
 extension SessionTable<Session> {
-    /// The stream of this number, not retained: it is retired before it leaves the table.
+    /// Returns the stream without retaining it. It is retired before it leaves the table.
     func borrow(_ id: SocketID) -> BorrowedReference<Connection>? {
         if case .stream(let connection)? = self[id] { BorrowedReference(connection) } else { nil }
     }

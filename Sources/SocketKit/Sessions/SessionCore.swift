@@ -1,9 +1,9 @@
 import SocketCore
 
-/// What every session is from its beginning to its end.
+/// What stays the same for a session's whole life.
 struct SessionCore {
     let id: SocketID
-    /// A cycle, which ends with the session: a reference that is not counted here would be at every use.
+    /// Strong, because any other reference would be counted at every use. The cycle ends with the session.
     let engine: EngineState
     let opened: MonotonicTime
 
@@ -13,20 +13,20 @@ struct SessionCore {
     }
 }
 
-/// What every session has told its engine. It is not part of the core: if that could change, each use of its reference to
-/// the engine would be counted.
+/// What a session has reported to its engine. It is not part of the core: if the core could change, each use of its
+/// reference to the engine would be counted.
 struct SessionMarks {
-    /// When the engine wakes it; none: at no time.
+    /// When the engine wakes the session. Empty for never.
     var deadline = PackedTime()
-    /// Whether it is among the sessions that changed since viewers were last told.
+    /// Whether the session is among those that changed since the last update to viewers.
     var isNoted = false
 }
 
-/// A session of any kind. `Session` says which kinds there are; this is what they have in common.
+/// What all kinds of sessions have in common. `Session` lists the kinds.
 protocol EngineSession: AnyObject {
     var core: SessionCore { get }
     var marks: SessionMarks { get set }
-    /// Nothing has passed since it was last looked at until now: what passes next is measured from here.
+    /// Records that nothing has passed since the last sample, so that what passes next is measured from now.
     func recordIdle()
 }
 
@@ -40,7 +40,7 @@ extension EngineSession {
     @inline(__always)
     var opened: MonotonicTime { core.opened }
 
-    /// Notes, where anybody wants to be told, that this session looks different.
+    /// Notes a change of this session if there are viewers to update.
     func noteForViewers() {
         guard !marks.isNoted, engine.takesNotes else { return }
         marks.isNoted = true
@@ -48,21 +48,21 @@ extension EngineSession {
         engine.note(id)
     }
 
-    /// Asks to be woken then, if it is not earlier.
+    /// Schedules a wake-up, unless an earlier one is scheduled.
     @inline(__always)
     func wake(by deadline: MonotonicTime) {
         if marks.deadline.value.map({ deadline < $0 }) ?? true { wake(at: deadline) }
     }
 
-    /// Asks to be woken then, and not before.
+    /// Schedules a wake-up at `deadline` and not before.
     @inline(__always)
     func wake(at deadline: MonotonicTime) {
-        // In this order: the engine may ask at once.
+        // Set this first, because the engine may read it at once.
         marks.deadline = PackedTime(deadline)
         engine.schedule(deadline, for: id)
     }
 
-    /// Takes the deadline that has come. False if none has: the engine came for one that has moved closer since.
+    /// Clears the deadline if it has passed. Returns false if it has not, as when an earlier one replaced it.
     func takeDeadline() -> Bool {
         guard let due = marks.deadline.value, due <= engine.now else { return false }
         marks.deadline = PackedTime()

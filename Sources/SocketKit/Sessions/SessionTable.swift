@@ -1,28 +1,28 @@
 import SocketCore
 
-/// What an engine owns by session number. A table of its own, since it is asked at every step: the numbers are unique and
-/// not the peer's to choose, so one multiplication spreads them well enough.
+/// An engine's sessions by number. A custom hash table, because it is used at every step. The numbers are unique and
+/// not chosen by the peer, so one multiplication spreads them well enough.
 struct SessionTable<Session> {
     private struct Slot {
-        /// 0: vacant. No session has that number.
+        /// 0 if the slot is vacant. No session has that number.
         var number: UInt64 = 0
         var session: Session?
     }
 
     private var slots: [Slot] = []
     private(set) var count = 0
-    /// How far a product is shifted so that it is a slot.
+    /// The shift that turns a product into a slot index.
     private var shift: UInt64 = 64
-    /// All sessions by number, from when they were last asked for in that order until one goes.
+    /// All sessions sorted by number, or `nil` if they must be sorted again.
     private var ordered: [Session]?
     private var highest: UInt64 = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// All sessions, in no order.
+    /// All sessions, in no particular order.
     var values: some Sequence<Session> { slots.lazy.compactMap(\.session) }
 
-    /// All sessions, by number.
+    /// All sessions, sorted by number.
     mutating func inOrder() -> [Session] {
         if let ordered { return ordered }
         let numbers = slots.lazy.map(\.number).filter { $0 != 0 }.sorted()
@@ -31,8 +31,8 @@ struct SessionTable<Session> {
         return sessions
     }
 
-    /// The sessions with the lowest numbers of those that `belongs` says, by number, at most `limit` of them. Takes one pass,
-    /// however many there are.
+    /// Returns up to `limit` sessions that `belongs` selects, those with the lowest numbers, sorted by number. Takes
+    /// one pass over the table.
     func oldest(_ limit: Int, where belongs: (Session) -> Bool) -> [Session] {
         var oldest: [(number: UInt64, session: Session)] = []
         for slot in slots {
@@ -47,7 +47,7 @@ struct SessionTable<Session> {
         return oldest.map(\.session)
     }
 
-    /// A later session has a higher number, save one that comes from another engine.
+    /// A later session has a higher number, unless it comes from another engine.
     private mutating func keepOrder(with session: Session, _ number: UInt64) {
         guard ordered != nil else { return }
         guard number > highest else { return ordered = nil }
@@ -65,7 +65,7 @@ struct SessionTable<Session> {
         }
     }
 
-    /// Where this number is, or would be.
+    /// The slot of this number, or the one it would take.
     private func slot(of number: UInt64) -> Int {
         var slot = home(of: number)
         while slots[slot].number != number, slots[slot].number != 0 { slot = (slot &+ 1) & (slots.count &- 1) }
@@ -84,7 +84,7 @@ struct SessionTable<Session> {
         slots[slot] = Slot(number: number, session: session)
     }
 
-    /// Takes it out and moves those behind it that are not at home, so that no search ends before its time.
+    /// Moves back the entries after it that are not in their home slot, so that no search stops too early.
     private mutating func remove(_ number: UInt64) {
         guard count > 0 else { return }
         var hole = slot(of: number)

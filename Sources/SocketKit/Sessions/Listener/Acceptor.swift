@@ -1,17 +1,17 @@
 import Glibc
 import SocketCore
 
-/// One session of a listener: one descriptor, or one for each family when it listens on every interface.
+/// One session of a listener. It has one descriptor, or one for each family when it listens on every interface.
 final class Acceptor: EngineSession {
-    /// Connections taken before other sockets get their share of the turn.
+    /// The most connections accepted before other sockets get their share of the turn.
     private static let acceptBudget = 64
-    /// How long to wait before accepting again when descriptors or memory have run out.
+    /// How long to wait before accepting again after descriptors or memory ran out.
     private static let backOff = Duration.milliseconds(100)
 
-    /// Owns one descriptor; a class, since arrays cannot hold what cannot be copied.
+    /// Owns one descriptor. A class, because arrays can't hold noncopyable values.
     final class Listening {
         let socket: SocketHandle
-        /// Its address, which is that of all it accepts; nil: it is a wildcard, so each has to be asked.
+        /// The local address that its connections share, or `nil` for a wildcard, where each must be queried.
         fileprivate(set) var own: SocketAddress?
         init(_ socket: consuming SocketHandle) {
             self.socket = socket
@@ -22,30 +22,29 @@ final class Acceptor: EngineSession {
     var marks = SessionMarks()
     private let handle: HandleReference<SocketListener>
     let target: String
-    /// What all that it accepts share.
+    /// Shared by all accepted connections.
     private let origin: ConnectionOrigin
     var configuration: SocketConfiguration { origin.settings.value }
-    /// What each connection is secured with, or `nil` for no TLS.
+    /// What secures each connection, or `nil` for no TLS.
     var tls: TLSContext?
     private var sockets: [Listening]
     /// The socket file to remove when the listener closes.
     private let path: String?
     private let local: SocketAddress?
     private var accepted: UInt64 = 0
-    /// Connections that accept(2) gave, whatever became of them.
+    /// Connections that accept(2) returned, including refused ones.
     private var answered: UInt64 = 0
-    /// When it accepts again; nil: now.
+    /// When to accept again, or `nil` for now.
     private var resumes: MonotonicTime? { marks.deadline.value }
     private var isPaused = false
-    /// The user is so far behind that no more connections are accepted.
+    /// Set while accepting is held back because the caller can't keep up.
     private var isHeldBack = false
-    /// The rules that let nothing be accepted; `nil`: there is none.
+    /// The rules that stop accepting, or `nil` if there are none.
     private var shutBy: FaultSnapshot?
-    /// Whether user code has seen its descriptors, and may have duplicates of them.
+    /// Whether user code has seen the descriptors, and may have duplicates of them.
     var mayLiveOn = false
-    /// Its descriptors.
     var descriptors: [Int32] { sockets.map { $0.socket.descriptor } }
-    /// Where it listens.
+    /// The addresses it listens on.
     var localAddresses: [SocketAddress] { descriptors.compactMap { engine.kernel.localAddress($0) } }
 
     init(
@@ -68,10 +67,10 @@ final class Acceptor: EngineSession {
         noteForViewers()
     }
 
-    /// It has no rates.
+    /// A listener has no rates.
     func recordIdle() {}
 
-    /// Watches every descriptor, unless accepting is paused; 0, or the errno of the first that could not be watched.
+    /// Registers every descriptor, unless accepting is paused. Returns 0, or the errno of the first that failed.
     func watch() -> Int32 {
         if isIdle { return 0 }
         for (index, listening) in sockets.enumerated() {
@@ -81,10 +80,10 @@ final class Acceptor: EngineSession {
         return 0
     }
 
-    /// Takes what waits. What is left is reported again, since reports are level-triggered.
+    /// Accepts waiting connections. What is left is reported again, because reports are level-triggered.
     func handleReadiness() {
         guard resumes == nil, !isIdle else { return }
-        // `sockets` is empty once user code, which runs for each, has stopped the listener.
+        // `sockets` becomes empty if user code, which runs for each connection, stops the listener.
         for index in sockets.indices where index < sockets.count {
             for _ in 0..<Self.acceptBudget {
                 guard index < sockets.count, acceptOnce(sockets[index]), !engine.mustLeaveOff else { break }
@@ -95,7 +94,7 @@ final class Acceptor: EngineSession {
     /// Whether connections are left in the kernel's backlog.
     private var isIdle: Bool { isPaused || isHeldBack || shutBy != nil }
 
-    /// Takes or refuses the first connection that waits at any of the descriptors.
+    /// Accepts or refuses the first connection that waits at any of the descriptors.
     private func answer(_ verdict: SocketCommand.ConnectionVerdict) {
         let before = answered
         for index in sockets.indices where answered == before {
@@ -103,7 +102,7 @@ final class Acceptor: EngineSession {
         }
     }
 
-    /// One accept; true when others may wait behind it.
+    /// Accepts one connection. Returns true if more may be waiting.
     private func acceptOnce(_ listening: Listening, _ verdict: SocketCommand.ConnectionVerdict = .accept) -> Bool {
         switch engine.kernel.accept(listening.socket.descriptor) {
         case .accepted(let descriptor, let peer):
@@ -118,14 +117,14 @@ final class Acceptor: EngineSession {
         case .failed(let errno):
             engine.record(.acceptFailed, id, Int(errno))
             engine.refusedDescriptor(errno)
-            // These say that one connection went away while it waited; others may wait behind it.
+            // With these errors one connection was lost while it waited. Others may be waiting behind it.
             if [ECONNABORTED, EPROTO, ENETDOWN, EHOSTUNREACH, ENETUNREACH].contains(errno) { return true }
             backOff()
             return false
         }
     }
 
-    /// RST instead of FIN; the descriptor closes with its handle.
+    /// Closes with RST instead of FIN. The descriptor closes with its handle.
     private func refuse(_ socket: consuming SocketHandle) {
         _ = engine.kernel.set(.resetOnClose, on: socket.descriptor)
         engine.record(.connectionRefused, id)
@@ -133,7 +132,7 @@ final class Acceptor: EngineSession {
 
     private func adopt(_ socket: consuming SocketHandle, own: SocketAddress?, peer: SocketAddress) {
         origin.prepare(socket.descriptor, for: peer, in: engine)
-        // Where user code has stopped the listener, this connection ends as those that it had not taken.
+        // If user code has stopped the listener, this connection ends like those still in the backlog.
         guard !sockets.isEmpty, let child = makeChild(from: peer) else { return }
         accepted += 1
         noteForViewers()
@@ -144,12 +143,12 @@ final class Acceptor: EngineSession {
         connection.socket = consume socket
         engine.sessions[child.id] = .stream(connection)
         connection.didConnect()
-        // A server's settings were checked when it began to listen, and a new connection refuses nothing.
+        // A server's settings were checked when it began to listen, so a new connection rejects none of them.
         if let tls { try? connection.startTLS(tls) }
         connection.finishStep()
     }
 
-    /// The handle of a connection, on its way to the user; nil where nobody is left to be told.
+    /// Queues a new handle for the caller. Returns `nil` if the listener's handle has been released.
     private func makeChild(from peer: SocketAddress) -> (id: SocketID, handle: AsyncSocket)? {
         var child: (id: SocketID, handle: AsyncSocket)?
         handle.load { handle in
@@ -162,7 +161,7 @@ final class Acceptor: EngineSession {
         return child
     }
 
-    /// Carries out an action that a listener takes; the others have no effect.
+    /// Carries out an action. Has no effect if the action is not one for listeners.
     func perform(_ action: SocketCommand.Action) {
         switch action {
         case .close(let mode): close(error: nil, mode: mode)
@@ -172,7 +171,7 @@ final class Acceptor: EngineSession {
         }
     }
 
-    /// Leaves connections in the kernel's backlog, or takes them again.
+    /// Leaves connections in the kernel's backlog, or resumes accepting.
     private func pauseAccepting(_ pause: Bool) {
         guard pause != isPaused else { return }
         let wasIdle = isIdle
@@ -182,7 +181,7 @@ final class Acceptor: EngineSession {
         updateWatch(wasIdle)
     }
 
-    /// The user can take no more connections for now, or takes them again. Unlike a pause, no person asked for it.
+    /// Holds back accepting while the caller can't keep up. Unlike a pause, the user didn't request this.
     func holdBack(_ hold: Bool) {
         guard hold != isHeldBack else { return }
         let wasIdle = isIdle
@@ -191,7 +190,7 @@ final class Acceptor: EngineSession {
         updateWatch(wasIdle)
     }
 
-    /// Rules let nothing be accepted, or do again. A user's pause is neither made nor ended by that.
+    /// Stops accepting because of these rules, or resumes if `nil`. A user's pause is neither started nor ended.
     func shut(by rules: FaultSnapshot?) {
         guard rules != shutBy else { return }
         let wasIdle = isIdle
@@ -204,7 +203,7 @@ final class Acceptor: EngineSession {
         updateWatch(wasIdle)
     }
 
-    /// The delegate's queue has caught up, unless it fell behind again since.
+    /// Resumes accepting, unless the delegate's queue fell behind again.
     func handleDelegateCaughtUp() {
         if handle.load(in: engine)?.backPressure.isHolding != true { holdBack(false) }
     }
@@ -223,7 +222,7 @@ final class Acceptor: EngineSession {
         if failure != 0 { close(error: .system(failure, operation: "epoll_ctl", subject: target), mode: nil) }
     }
 
-    /// Out of descriptors or memory: a listener that keeps trying would burn a core for nothing.
+    /// Pauses accepting when descriptors or memory run out. A listener that keeps trying would burn a core for nothing.
     private func backOff() {
         if !isIdle { unwatch() }
         noteForViewers()
@@ -236,10 +235,10 @@ final class Acceptor: EngineSession {
         if !isIdle { watchAgain() }
     }
 
-    /// Stops listening. Connections that were accepted go on.
+    /// Stops listening. Accepted connections continue.
     func close(error: SocketError?, mode: CloseMode?, isReleased: Bool = false) {
         var snapshot = snapshot(withKernel: false)
-        // The file first: once the descriptor is closed, somebody else may replace it and listen there.
+        // Removed first: once the descriptor is closed, another program may replace the file and listen there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
         if configuration.prepareDescriptor != nil || mayLiveOn { unwatch() }
         sockets = []
@@ -274,7 +273,7 @@ final class Acceptor: EngineSession {
         return snapshot
     }
 
-    /// All descriptors together: a connection can wait at any of them.
+    /// Sums all descriptors, because a connection can wait at any of them.
     private func askKernel() -> KernelSnapshot? {
         let isTCP = local?.family.isIP ?? false
         let each = sockets.map { engine.kernel.describe($0.socket.descriptor, isTCP: isTCP) }
