@@ -1,65 +1,65 @@
-/// The read in hand: what it has so far, and whether that is enough.
+/// The current read: the bytes it has, and whether they suffice.
 ///
-/// Bytes of an available or length read are gathered here, so that they are copied once. Those of a delimiter read
-/// stay in the prebuffer, of which it claims the first `gathered`: whatever follows the delimiter is then in its place.
+/// An available, length or frame read gathers its bytes here, so that they are copied once. The bytes of a delimiter
+/// read stay in the prebuffer, which keeps those after the delimiter in place; the read claims the first `gathered`
+/// bytes.
 struct CurrentRead: TimedOperation {
-    /// What a look at the bytes came to.
+    /// The outcome of a step.
     enum Step {
         /// More bytes are needed, and there is nothing new to report.
         case wait
-        /// So many bytes came since the last report, but more are needed.
+        /// This many bytes arrived since the last report, but more are needed.
         case progress(Int)
         /// The read is done, with these bytes.
         case finish([UInt8])
-        /// The limit is reached and there is no delimiter.
+        /// The limit is reached without a delimiter, or a frame's length is out of bounds.
         case overrun
     }
 
-    /// What was asked for.
     let read: QueuedRead
-    /// Its clock.
     var timer: OperationTimer
     var ownLimit: TimeLimit { read.limit }
     private var bytes: [UInt8] = []
-    /// What a read of its kind knows of the bytes. Of a delimiter read: how many of the prebuffer are its own; of a frame:
-    /// its length, below zero. One word for both.
+    /// For a delimiter read, the number of prebuffer bytes it has claimed. For a frame, its negated length. One word
+    /// holds both.
     private var mark = 0
     private var reported = 0
-    /// Means something only while `done` is more than 0.
+    /// Valid only while `done` is more than 0.
     private var lastProgress: MonotonicTime
 
-    /// Takes a read in hand: its time counts from now on.
+    /// Makes a read current. Its timeout starts now.
     init(_ read: consuming QueuedRead, now: MonotonicTime) {
         timer = OperationTimer(now: now)
         self.read = read
         lastProgress = now
     }
 
-    /// Stands where no read is in hand.
+    /// Creates the placeholder for no current read.
     init() {
         let never = MonotonicTime(nanoseconds: 0)
         timer = OperationTimer(now: never)
         (read, lastProgress) = (QueuedRead(), never)
     }
 
-    /// Forgets what it had, once its read is over.
+    /// Drops its bytes after the read has ended.
     mutating func vacate() {
         if !bytes.isEmpty { bytes = [] }
         (mark, reported) = (0, 0)
     }
 
-    /// Of a delimiter read: the bytes of the prebuffer that are its own; no delimiter ends within them.
+    /// For a delimiter read, the number of prebuffer bytes it has claimed, or 0 for any other read. No delimiter ends
+    /// within them.
     var gathered: Int { max(0, mark) }
 
-    /// Of a frame: its length, header included; nil until the header is here.
+    /// The length of a frame, header included, or `nil` until the header has arrived.
     private var frameLength: Int? { mark < 0 ? -mark : nil }
 
     // MARK: Its bytes
 
-    /// Bytes so far.
+    /// The number of bytes received so far.
     var done: Int { bytes.count + gathered }
 
-    /// The bytes that it can still take; nil: no bound.
+    /// The number of bytes it can still take, or `nil` if that is unbounded.
     @inline(__always)
     var missing: Int? {
         switch read.kind {
@@ -69,8 +69,8 @@ struct CurrentRead: TimedOperation {
         }
     }
 
-    /// Takes what it may hold itself of bytes that follow those it has, and says how many that were. The most that is
-    /// set aside before the bytes are there is 1 MiB, so that a length that a peer announced costs no more.
+    /// Takes the bytes that the read gathers itself and returns their number. They follow those that it has. Reserves
+    /// at most 1 MiB in advance, so that a length announced by the peer costs no more.
     mutating func receive(
         _ new: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrays
     ) -> Int {
@@ -91,14 +91,14 @@ struct CurrentRead: TimedOperation {
         return amount
     }
 
-    /// What a long read lacks: so many bytes can go straight into its array.
+    /// The number of bytes that can be received straight into the array of a long read, or 0 for any other read.
     var wantedDirectly: Int {
         guard case .length(let length) = read.kind, 4_096...1 << 20 ~= length else { return 0 }
         return length - bytes.count
     }
 
-    /// Lets `fill` fill the first part of what it lacks. Where no byte has come, that is an array: `spare` if that is as long as
-    /// the read, or a new one. If nothing was filled, `spare` stays as it is.
+    /// Lets `fill` fill the first part of the missing bytes. A read without bytes uses `spare` as its array if that has
+    /// the read's length, or else a new one. If nothing was filled, `spare` stays as it is.
     mutating func receiveDirectly(
         reusing spare: inout [UInt8], now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int
     ) {
@@ -122,14 +122,14 @@ struct CurrentRead: TimedOperation {
         lastProgress = now
     }
 
-    /// Completes it with the first of `bytes`, if it lends them and they are enough, and begins anew.
+    /// Completes the read with the first of `bytes` if it lends them and they suffice, then starts over.
     mutating func lend(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) -> Loan? {
         guard read.lendsBytes, done == 0, !timer.isAsking, let count = itemLength(bytes) else { return nil }
         defer { timer = OperationTimer(now: now) }
         return Loan(operation: read.operation, tag: read.tag, count: count, started: timer.started)
     }
 
-    /// How many of `bytes` complete it; nil: they do not.
+    /// Returns how many of `bytes` complete the read, or `nil` if they do not.
     private func itemLength(_ bytes: UnsafeRawBufferPointer) -> Int? {
         switch read.kind {
         case .available: return bytes.count
@@ -141,8 +141,8 @@ struct CurrentRead: TimedOperation {
         }
     }
 
-    /// How many of `bytes`, which follow those of the prebuffer, belong to the first delimiter that ends within them. The
-    /// delimiter may lie across the seam.
+    /// Returns how many of `bytes` belong to the first item whose delimiter ends within them. `bytes` follow those of
+    /// the prebuffer, and the delimiter may straddle the two.
     func bytesCompletingItem(in bytes: UnsafeRawBufferPointer, behind preBuffer: PreBuffer) -> Int? {
         guard case .delimiter(let terminator, _) = read.kind else { return nil }
         let reach = terminator.count - 1
@@ -154,7 +154,7 @@ struct CurrentRead: TimedOperation {
         return end
     }
 
-    /// Takes from the prebuffer what it needs, and says how it stands then.
+    /// Takes the bytes it needs from the prebuffer and returns the outcome.
     mutating func step(
         _ preBuffer: inout PreBuffer, now: MonotonicTime, from spares: inout ShortArrays
     ) -> Step {
@@ -181,14 +181,14 @@ struct CurrentRead: TimedOperation {
         }
     }
 
-    /// Its bytes, which it gives away.
+    /// Moves its bytes out.
     private mutating func takeGathered() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &bytes)
         return taken
     }
 
-    /// The header first, since it says how long the rest is.
+    /// Reads the header first, because it holds the frame's length.
     private mutating func stepFrame(_ prefix: LengthPrefix, _ preBuffer: inout PreBuffer, now: MonotonicTime) -> Step {
         if frameLength == nil {
             fill(upTo: prefix.headerLength, from: &preBuffer, now: now)
@@ -201,7 +201,7 @@ struct CurrentRead: TimedOperation {
         return bytes.count == length ? .finish(bytes) : report()
     }
 
-    /// Whether `step` would finish or overrun it now; nothing is taken.
+    /// Whether `step` would finish or overrun the read now. Takes nothing.
     func isDecided(by preBuffer: PreBuffer) -> Bool {
         switch read.kind {
         case .available: return done + preBuffer.count > 0
@@ -222,24 +222,24 @@ struct CurrentRead: TimedOperation {
         }
     }
 
-    /// Gives all its bytes back to the prebuffer, as if it had never been in hand.
+    /// Returns all its bytes to the prebuffer, as if it had never been current.
     mutating func giveBack(to preBuffer: inout PreBuffer) {
         preBuffer.prepend(bytes)
         bytes = []
         mark = 0
     }
 
-    /// Takes its bytes, for a read that will not complete.
+    /// Takes the bytes of a read that will not complete.
     mutating func takeBytes(_ preBuffer: inout PreBuffer) -> [UInt8] {
-        // One of the two is empty. Neither is copied: they may be all the memory that a peer made us take.
+        // One of the two is empty. Neither is copied, because they may be all the memory that a peer made us allocate.
         let taken = gathered > 0 ? preBuffer.take(gathered) : bytes
         bytes = []
         mark = min(0, mark)
         return taken
     }
 
-    /// Those of its bytes that are in a range, as far as they have come, copied: an array made of a slice might share the storage, and the next byte
-    /// would then copy all of it.
+    /// Returns a copy of those of its bytes that are in `range` and have arrived. An array made from a slice might
+    /// share the storage, and appending the next byte would then copy all of it.
     func bytes(_ range: Range<Int>, _ preBuffer: PreBuffer) -> [UInt8] {
         guard gathered == 0 else {
             return Array(preBuffer.prefix(min(range.upperBound, gathered)).dropFirst(range.lowerBound))
@@ -248,7 +248,7 @@ struct CurrentRead: TimedOperation {
         return bytes.withUnsafeBytes { [UInt8]($0[part]) }
     }
 
-    /// This read as it is shown.
+    /// A snapshot of this read.
     func snapshot(_ preBuffer: PreBuffer) -> OperationSnapshot {
         var shown = read.snapshot
         shown.done = done
@@ -286,7 +286,7 @@ struct CurrentRead: TimedOperation {
         lastProgress = now
     }
 
-    /// Bytes that were not reported yet are reported before the failure.
+    /// Reports bytes that have not been reported yet before the failure.
     private mutating func overrun() -> Step {
         switch report() {
         case .progress(let increment): .progress(increment)
@@ -294,7 +294,7 @@ struct CurrentRead: TimedOperation {
         }
     }
 
-    /// A standing read reports only what is complete.
+    /// Reports progress, except for a standing read, which reports only complete items.
     private mutating func report() -> Step {
         let increment = done - reported
         guard increment > 0, !read.isStanding else { return .wait }
@@ -304,7 +304,7 @@ struct CurrentRead: TimedOperation {
 }
 
 extension PreBuffer {
-    /// How many of its bytes complete a read of this kind that begins with the first of them; nil: they are too few.
+    /// Returns how many of the first bytes complete a read of this kind, or `nil` if there are too few.
     func length(for kind: ReadRequest.Kind) -> Int? {
         switch kind {
         case .available(let limit): return isEmpty ? nil : min(count, limit ?? .max)

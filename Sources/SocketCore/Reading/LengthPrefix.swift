@@ -1,6 +1,6 @@
-/// How a frame says its own length: a number of fixed width, somewhere in its header.
+/// How a frame states its own length: a number of fixed width at a fixed offset in its header.
 public struct LengthPrefix: Hashable, Sendable, Codable {
-    /// How many bytes the number takes.
+    /// The size of the number in bytes.
     public enum Width: Int, Hashable, Sendable, Codable, CaseIterable {
         /// One byte.
         case u8 = 1
@@ -12,18 +12,18 @@ public struct LengthPrefix: Hashable, Sendable, Codable {
         case u64 = 8
     }
 
-    /// How many bytes the number takes.
+    /// The size of the number in bytes.
     public var width: Width
-    /// Whether its least significant byte comes first; network order has it last.
+    /// Whether the least significant byte comes first. In network byte order it comes last.
     public var isLittleEndian: Bool
-    /// Bytes of the header before the number.
+    /// The number of header bytes before the number.
     public var offset: Int
-    /// Whether the number counts the header (`offset` and itself) too.
+    /// Whether the number also counts the header, which is `offset` and the number itself.
     public var countsHeader: Bool
-    /// The longest frame, header included, in bytes.
+    /// The length of the longest frame allowed, header included, in bytes.
     public var limit: Int
 
-    /// Describes a prefix; the limit is 1 MiB unless said otherwise.
+    /// Describes a prefix. `limit` defaults to 1 MiB.
     public init(
         _ width: Width, isLittleEndian: Bool = false, offset: Int = 0, countsHeader: Bool = false,
         limit: Int = 1 << 20
@@ -35,11 +35,11 @@ public struct LengthPrefix: Hashable, Sendable, Codable {
         self.limit = limit
     }
 
-    /// Bytes up to the end of the number.
+    /// The number of bytes up to the end of the number.
     public var headerLength: Int { offset + width.rawValue }
 
-    /// The length of the whole frame whose header this is, or nil when it is shorter than its header or longer than the
-    /// limit. Traps on fewer bytes than the header has.
+    /// Returns the length of the whole frame that starts with this header, or `nil` if it is shorter than the header or
+    /// longer than the limit. Traps if `header` is too short.
     func frameLength(_ header: UnsafeRawBufferPointer) -> Int? {
         let digits = header[offset..<headerLength]
         let number = (isLittleEndian ? Array(digits.reversed()) : Array(digits)).reduce(UInt64(0)) {

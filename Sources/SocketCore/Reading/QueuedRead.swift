@@ -1,20 +1,17 @@
-/// A read that was asked for, in the form in which it waits: `ReadRequest` with its name, packed.
+/// A queued read: a `ReadRequest` packed with its identifier.
 struct QueuedRead {
-    /// Its name within the engine.
     let operation: OperationID
-    /// The caller's number.
     let tag: Int
-    /// How long it may be the one in hand.
+    /// How long it may be the current read.
     var limit: TimeLimit
-    /// What it waits for.
     let kind: ReadRequest.Kind
-    // Last, so that they take no word of their own.
-    /// Whether it stays after it completed.
+    // Last, so that they share one word.
+    /// Whether it stays after each completion.
     let isStanding: Bool
-    /// Whether its bytes are shown where they are, not handed over.
+    /// Whether its bytes are lent in place.
     let lendsBytes: Bool
 
-    /// Packs a request. Traps on one that could never complete: whoever queues it has to refuse it before.
+    /// Packs a request. Traps if it could never complete, so the caller must reject such a request first.
     init(_ request: __shared ReadRequest, as operation: OperationID) {
         precondition(request.kind.isValid, "read \(operation): \(request.kind) can never complete")
         kind = request.kind
@@ -25,23 +22,23 @@ struct QueuedRead {
         self.operation = operation
     }
 
-    /// No read, in the place of one.
+    /// Creates the placeholder for no read.
     init() {
         (kind, isStanding, lendsBytes) = (.available(limit: nil), false, false)
         (limit, tag, operation) = (TimeLimit(nil), 0, OperationID(0))
     }
 
-    /// Bytes in all; nil where that is not known.
+    /// The total number of bytes, or `nil` if it is unknown.
     var total: Int? { kind.total }
 
-    /// The failure of this read, which had got these bytes.
+    /// Returns the failure of this read, with the bytes it had received.
     func failed(_ error: SocketError, with bytes: [UInt8] = []) -> FailedOperation {
         FailedOperation(
             operation: operation, kind: .read(kind), tag: tag, done: bytes.count, total: total, bytes: bytes,
             isStanding: isStanding, error: error)
     }
 
-    /// This read as it is shown while it waits.
+    /// A snapshot of this read while it is queued.
     var snapshot: OperationSnapshot {
         OperationSnapshot(
             id: operation, kind: .read(kind), tag: tag, total: total, isStanding: isStanding, timeout: limit.duration)

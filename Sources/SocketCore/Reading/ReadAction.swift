@@ -1,16 +1,17 @@
-/// What the shell has to do next for the read queue.
+/// The engine's next action for the read queue.
 package enum ReadAction: Equatable {
-    /// Nothing, until bytes, a request or the time come.
+    /// Nothing to do until bytes, a request or a deadline arrive.
     case none
-    /// A read completed: hand it to its caller.
+    /// A read completed. Deliver it to its caller.
     case deliver(ReadDelivery)
-    /// The read in hand got bytes in this pass but is not done: `increment` of them, `done` so far.
+    /// The current read received `increment` bytes in this pass but is not complete. It has `done` bytes in all.
     case partial(operation: OperationID, tag: Int, increment: Int, done: Int)
-    /// A delimiter read reached its limit without its delimiter; the connection must close with this error.
+    /// A read reached its limit: no delimiter was found, or a frame's length is out of bounds. The connection must
+    /// close with this error.
     indirect case exceeded(FailedOperation)
 }
 
-/// An item that a standing read lends: the first `count` bytes of those that are here.
+/// An item that a standing read lends: the first `count` of the received bytes.
 package struct Loan: Equatable {
     package var operation: OperationID
     package var tag: Int
@@ -26,7 +27,7 @@ package struct ReadDelivery: Equatable {
     package var bytes: [UInt8]
     package var started: MonotonicTime
     package var isStanding: Bool
-    /// Whether its caller wants to be shown the bytes, and no array of them.
+    /// Whether its caller borrows the bytes in place instead of receiving an array.
     package var lendsBytes: Bool
 
     package init(

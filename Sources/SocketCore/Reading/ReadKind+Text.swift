@@ -1,9 +1,9 @@
-// The text form of a read's kind, which the command line, the dialog, templates and the screens share: `any`,
+// The text form of a read's kind, shared by the command line, the dialog, templates and the screens: `any`,
 // `any max 8K`, `length 4096`, `until CRLF max 8K`, `frame u32 little after 2 counts-header max 1M`.
 
-/// Why a text is not a kind of read: the word that is wrong, and what would be right.
+/// The problem with a text that is not a kind of read: the wrong word, and what would be right.
 package struct ReadTextProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The part that the word is for, or `nil` if it is for none.
+    /// The part that the word belongs to, or `nil` if it belongs to none.
     package var part: ReadPart?
     package var word: String
     package var message: String
@@ -18,7 +18,7 @@ package struct ReadTextProblem: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension ReadRequest.Kind {
-    /// The text form. `parse` gives the same kind for it.
+    /// The text form, from which `parse` makes the same kind.
     package var text: String { text(word.parts) }
 
     /// The text form without the limit, for screens that show it elsewhere.
@@ -32,7 +32,7 @@ extension ReadRequest.Kind {
         }
     }
 
-    /// Reads a text form; `line` stands for `until CRLF`.
+    /// Parses a text form. `line` means `until CRLF`.
     package static func parse(_ text: String) throws(ReadTextProblem) -> ReadRequest.Kind {
         var words = text.split(separator: " ").map(String.init)[...]
         guard !words.isEmpty else { throw ReadTextProblem(nil, "read", "needs \(usage)") }
@@ -49,7 +49,7 @@ extension ReadRequest.Kind {
     package static let usage =
         (Word.allCases.map(\.usage) + [line]).joined(separator: "|") + " [max \(ReadPart.limit.example)]"
 
-    /// Every word that can stand in a text form.
+    /// Every word that a text form can contain.
     package static let vocabulary =
         Word.allCases.map(\.rawValue) + [line] + ReadPart.allCases.compactMap(\.keyword)
         + ReadPart.allCases.flatMap(\.choices)
@@ -62,13 +62,13 @@ extension ReadRequest.Kind.Word {
     package var usage: String { ([rawValue] + parts.filter(\.isRequired).map(\.example)).joined(separator: " ") }
 }
 
-/// Puts a kind of read together, word by word or part by part. Without a kind's word it is `any`.
+/// Builds a kind of read, word by word or part by part. Without a kind's word it is `any`.
 package struct ReadKindReader {
     private var word: ReadRequest.Kind.Word
-    /// The word of the kind that was given; nil: none was.
+    /// The word that named the kind, or `nil` if none did.
     private var kindWord: String?
     private var values = ReadValues()
-    /// The parts that were given, each with the word that says so.
+    /// The parts that were given, each with the word that introduced it.
     private var given: [(part: ReadPart, word: String)] = []
 
     package init(_ word: ReadRequest.Kind.Word = .any) { self.word = word }

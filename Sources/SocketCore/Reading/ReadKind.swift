@@ -1,15 +1,15 @@
 extension ReadRequest {
-    /// The kinds of read: GCDAsyncSocket's three, and frames.
+    /// The kinds of read: the three of GCDAsyncSocket, and frames.
     public enum Kind: Hashable, Sendable, Codable {
-        /// The first bytes that are there: at least 1, at most `limit` (nil: as many as one pass brings).
+        /// The first bytes to arrive: at least 1, at most `limit`. If `limit` is `nil`, it takes what one pass brings.
         case available(limit: Int?)
         /// Exactly this many bytes.
         case length(Int)
-        /// Everything up to and including the first occurrence of `terminator`. It fails once `limit` bytes (nil: no
-        /// limit, so memory is the peer's to spend) hold no whole terminator.
+        /// Everything up to and including the first occurrence of `terminator`. Fails if the first `limit` bytes hold
+        /// no complete terminator. If `limit` is `nil`, the peer decides how much memory the read takes.
         case delimiter(_ terminator: [UInt8], limit: Int?)
-        /// One frame that begins with its own length, header included. It fails with `readMaxedOut` when the length is
-        /// over the limit or less than the header.
+        /// One frame that starts with its own length, header included. Fails with `readMaxedOut` if the length is over
+        /// the limit or less than the header.
         indirect case frame(LengthPrefix)
     }
 }
@@ -29,7 +29,8 @@ extension ReadRequest.Kind {
             }
         }
 
-        /// What follows the word, in this order. Only a required part can come right after it, and must be the first.
+        /// The parts that follow the word, in this order. Only a required part can follow immediately, and it must be
+        /// the first.
         package var parts: [ReadPart] {
             switch self {
             case .any: [.limit]
@@ -60,7 +61,7 @@ extension ReadRequest.Kind {
         }
     }
 
-    /// Puts a kind together from its name and the values of its parts. It may be invalid, as `flaw` says.
+    /// Creates a kind from its name and the values of its parts. It may be invalid, as `flaw` says.
     package init(_ word: Word, _ values: ReadValues) {
         switch word {
         case .any: self = .available(limit: values.limit)
@@ -73,7 +74,7 @@ extension ReadRequest.Kind {
         }
     }
 
-    /// Bytes in all, or `nil` if the kind does not say.
+    /// The total number of bytes, or `nil` if the kind does not say.
     package var total: Int? {
         switch self {
         case .length(let count): count
@@ -118,7 +119,7 @@ extension ReadRequest.Kind {
         }
     }
 
-    /// What the error says when the limit is reached.
+    /// The error's text when the limit is reached.
     var overrunDetail: String {
         switch self {
         case .delimiter(let terminator, let limit):
@@ -133,7 +134,7 @@ extension ReadRequest.Kind {
     }
 }
 
-/// What is wrong with a kind of read: a part, its value if that is a number, and what it must be.
+/// A problem with a kind of read: the part, its value if that is a number, and what it must be.
 package struct ReadFlaw: Error, Hashable, Sendable {
     package var part: ReadPart
     package var value: Int?

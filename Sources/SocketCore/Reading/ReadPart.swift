@@ -1,18 +1,18 @@
-/// What a kind of read can need besides its name. The raw value is its name in the API.
+/// A value that a kind of read can need. The raw value is its name in the API.
 package enum ReadPart: String, Hashable, Sendable, CaseIterable {
     case length
     case terminator = "delimiter"
-    /// How many bytes a frame's length takes.
+    /// The size of a frame's length in bytes.
     case width
     /// The byte order of a frame's length.
     case order
-    /// Where in its header a frame's length begins.
+    /// The offset of a frame's length in its header.
     case offset
-    /// Whether a frame's length counts the header too.
+    /// Whether a frame's length also counts the header.
     case counting
     case limit
 
-    /// Whether it must be given, right after the kind's word.
+    /// Whether the part is required and follows the kind's word immediately.
     package var isRequired: Bool {
         switch self {
         case .length, .terminator, .width: true
@@ -20,7 +20,7 @@ package enum ReadPart: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The word before its value, or `nil` if the kind's word or the value itself says what it is.
+    /// The word before the value, or `nil` if the kind's word or the value itself identifies it.
     package var keyword: String? {
         switch self {
         case .offset: "after"
@@ -29,7 +29,7 @@ package enum ReadPart: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The words that it can be; empty for numbers and bytes.
+    /// The words that the value can be. Empty for numbers and bytes.
     package var choices: [String] {
         switch self {
         case .width: LengthPrefix.Width.allCases.map(\.word)
@@ -39,7 +39,7 @@ package enum ReadPart: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What its value is, for the sentence that it is missing.
+    /// The kind of value it needs, for the error that it is missing.
     package var noun: String {
         switch self {
         case .length, .offset, .limit: "a number of bytes"
@@ -61,8 +61,8 @@ package enum ReadPart: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Its field in the read dialog: the label, what it begins with, and what stands beside it. A part with one choice is
-    /// a switch, which begins off.
+    /// Its field in the read dialog: the label, the initial value and the hint beside it. A part with one choice is a
+    /// switch that is initially off.
     package var field: (label: String, value: String, hint: String) {
         switch self {
         case .length: ("Length", "", "bytes")
@@ -76,15 +76,15 @@ package enum ReadPart: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The values of the parts of a read's kind. A kind uses those of its own parts only.
+/// The values of the parts of a read's kind. A kind uses only those of its own parts.
 package struct ReadValues: Hashable, Sendable {
     package var length = 0
     package var terminator: [UInt8] = []
-    /// Its limit counts only where `limit` is `nil`.
+    /// Its limit applies only if `limit` is `nil`.
     package var prefix = LengthPrefix(.u32)
     package var limit: Int?
 
-    /// Reads the value of one part.
+    /// Parses the value of one part.
     package mutating func set(_ part: ReadPart, _ text: String) throws(ReadTextProblem) {
         func bytes(from least: Int) throws(ReadTextProblem) -> Int {
             guard let count = SizeText.parse(text), count >= least else {
@@ -112,7 +112,7 @@ package struct ReadValues: Hashable, Sendable {
         }
     }
 
-    /// The value of one part as `set` reads it, or `nil` if it is the default.
+    /// The value of one part in the form that `set` parses, or `nil` if it is the default.
     package func text(_ part: ReadPart) -> String? {
         switch part {
         case .length: String(length)
@@ -127,7 +127,7 @@ package struct ReadValues: Hashable, Sendable {
 }
 
 extension LengthPrefix {
-    /// Where in a header the length can begin.
+    /// The valid offsets of the length in a header.
     static let offsets = 0...65_536
 }
 
@@ -142,14 +142,14 @@ package enum TerminatorText {
         ("CRLF", [0x0D, 0x0A]), ("CRLFCRLF", [0x0D, 0x0A, 0x0D, 0x0A]), ("LF", [0x0A]), ("CR", [0x0D]), ("NUL", [0x00]),
     ]
 
-    /// Reads a name, or escaped bytes; double quotes around them do not count.
+    /// Parses a name, or escaped bytes with optional double quotes around them.
     package static func parse(_ text: String) throws(EscapedText.Failure) -> [UInt8] {
         if let known = names.first(where: { $0.name == text }) { return known.bytes }
         let isQuoted = text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
         return try EscapedText.parse(isQuoted ? String(text.dropFirst().dropLast()) : text).get()
     }
 
-    /// The name, or the bytes in quotes. Blanks are escaped, so that it is one word.
+    /// Returns the name, or the bytes in quotes. Spaces are escaped to keep it one word.
     package static func show(_ bytes: [UInt8]) -> String {
         if let known = names.first(where: { $0.bytes == bytes }) { return known.name }
         return "\"" + bytes.map { $0 == 0x20 ? "\\x20" : EscapedText.show($0) }.joined() + "\""

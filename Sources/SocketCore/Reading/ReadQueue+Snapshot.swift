@@ -1,18 +1,19 @@
-/// What can be seen of the queue from outside.
+/// The state of the queue that other code can see.
 extension ReadQueue {
-    /// Whether no read is in hand or queued, not even a standing one.
+    /// Whether there is no current or queued read. A standing read counts.
     package var isEmpty: Bool { !hasCurrent && waiting.isEmpty }
 
-    /// Whether no read is in hand or queued; a standing read counts only while there are bytes for it.
+    /// Whether there is no current or queued read. A standing read counts only while there are bytes for it.
     package var isDrained: Bool {
         guard waiting.isEmpty else { return false }
         return !hasCurrent || current.read.isStanding && current.done == 0 && preBuffer.isEmpty
     }
 
-    /// Bytes read ahead that no read has taken; those gathered by a delimiter read in hand are not counted.
+    /// The number of bytes read ahead that no read has taken. Those that the current delimiter read has gathered do not
+    /// count.
     package var prebuffered: Int { preBuffer.count - current.gathered }
 
-    /// The read in hand, bytes so far and when it was taken in hand; nil when there is none.
+    /// The current read, the bytes it has received and when it became current, or `nil` if there is none.
     package var currentOperation:
         (operation: OperationID, tag: Int, kind: ReadRequest.Kind, done: Int, started: MonotonicTime)?
     {
@@ -20,12 +21,12 @@ extension ReadQueue {
         return (current.read.operation, current.read.tag, current.read.kind, current.done, current.timer.started)
     }
 
-    /// Bytes that the read in hand has so far: those of a range, as far as they have come.
+    /// Returns the bytes in `range` that the current read has received so far.
     package func currentBytes(_ range: Range<Int>) -> [UInt8] {
         hasCurrent ? current.bytes(range, preBuffer) : []
     }
 
-    /// The queue as it is now, with at most `listing` of the reads that wait.
+    /// Returns a snapshot of the queue that lists at most `listing` queued reads.
     package func snapshot(listing: Int) -> QueueSnapshot {
         QueueSnapshot(
             current: hasCurrent ? current.snapshot(preBuffer) : nil,

@@ -1,44 +1,45 @@
-/// The reads of one connection: the one in hand, those behind it, and the bytes read ahead.
+/// The reads of one connection: the current read, the queued reads, and the bytes read ahead.
 ///
-/// Reads complete in the order in which they were queued. The shell asks `wanted`, takes at most so many bytes from the
-/// kernel, gives them to `receive`, and performs what `advance` says until it says `.none`; after `enqueue`, `answer`
-/// and `failAsking` it calls `advance` as well. It wakes at `deadline`, calls `advance` and then `expire`.
+/// Reads complete in the order in which they were queued. The engine takes at most `wanted` bytes from the kernel,
+/// passes them to `receive`, and performs what `advance` returns until that is `.none`. It also calls `advance` after
+/// `enqueue`, `answer` and `failAsking`. At `deadline` it calls `advance` and then `expire`.
 ///
-/// A standing read is the filler: it is in hand only while no other read is queued. When one is queued, it gives back
-/// the bytes it had gathered and waits; its time and its bytes then count anew.
+/// A standing read yields to all others: it is current only while no other read is queued. When one is queued, the
+/// standing read gives back the bytes it had gathered and waits; its timeout and its bytes then start from zero.
 package struct ReadQueue: ~Copyable, Sendable {
-    /// The read in hand; vacated where nothing is queued, or a read overran its limit. It is used where it lies, since a
-    /// copy counts its bytes. Whatever changes it, or its clock, says so by `currentChanged`.
+    /// The current read, vacated when nothing is queued or a read overran its limit. It is used in place, because a
+    /// copy retains its bytes. Code that changes it or its timer must call `currentChanged`.
     private(set) var current = CurrentRead()
     private(set) var preBuffer = PreBuffer()
-    /// Reads completed so far; each item of a standing read counts.
+    /// The number of reads completed. Each item of a standing read counts.
     package private(set) var completed: UInt64 = 0
-    /// In order; a standing read is the last.
+    /// The queued reads in order. A standing read is the last.
     private(set) var waiting = OperationDeque<QueuedRead>()
-    // Facts of the read in hand. Stored, since they are asked at every step, and a look into it costs more.
-    /// Whether there is one; a standing one counts.
+    // Facts about the current read. They are stored because every step needs them, and reading them from `current`
+    // costs more.
+    /// Whether there is a current read. A standing read counts.
     package private(set) var hasCurrent = false
-    /// Whether it lends its bytes.
+    /// Whether the current read lends its bytes.
     package private(set) var lendsBytes = false
-    /// Whether it timed out and waits for a verdict.
+    /// Whether the current read timed out and waits for a verdict.
     package private(set) var isAsking = false
-    /// Whether it times out some time.
+    /// Whether the current read has a deadline.
     package private(set) var hasDeadline = false
-    /// Whether no more bytes shall be taken from the kernel. Bytes that are here already are still delivered, and
-    /// timeouts go on counting.
+    /// Whether the user or the caller has paused reading from the kernel. Bytes that have already been received are
+    /// still delivered, and timeouts keep running.
     package var isPausedByHand = false
-    /// Whether a delimiter read overran its limit: the connection has to close, so nothing is taken in hand any more.
+    /// Whether a read overran its limit. The connection must close, so no read becomes current again.
     private var hasOverrun = false
     private let place = InPlace()
 
-    /// An empty queue, which owns no memory.
+    /// Creates an empty queue, which owns no memory.
     package init() {}
 
-    /// Queues a read, and takes it in hand when no other is.
+    /// Queues a read. It becomes the current read if there is none.
     ///
-    /// A standing read replaces the one that stood before, which then failed: its failure is returned, and what it had
-    /// gathered goes to the reads that follow. Traps on a request that could never complete: a length or limit below
-    /// 1, an empty delimiter, or a limit shorter than the delimiter.
+    /// A standing read replaces the previous standing read: returns the failure of the one that it replaces, whose
+    /// gathered bytes go to the reads that follow. Traps on a request that could never complete: a length or limit
+    /// below 1, an empty delimiter, or a limit shorter than the delimiter.
     @discardableResult
     package mutating func enqueue(
         _ request: ReadRequest, as operation: OperationID, now: MonotonicTime
@@ -57,7 +58,7 @@ package struct ReadQueue: ~Copyable, Sendable {
             SocketError(.disconnected, operation: "read", detail: "replaced by a newer standing read"))
     }
 
-    /// Queues a read that is not standing and could complete, and takes it in hand when no other is.
+    /// Queues a valid read that is not standing. It becomes the current read if there is none.
     mutating func queue(_ request: ReadRequest, as operation: OperationID, now: MonotonicTime) {
         if !hasCurrent, !hasOverrun, waiting.isEmpty {
             hold(QueuedRead(request, as: operation), now: now)
@@ -66,9 +67,9 @@ package struct ReadQueue: ~Copyable, Sendable {
         }
     }
 
-    /// Completes a read that could complete without taking it in hand, when nothing stands before it and the bytes that
-    /// are here are enough: those reads that a delegate queues from within the last one's callback. nil, and nothing
-    /// changes, otherwise; then `queue` has it.
+    /// Completes a valid read at once if no read is ahead of it and enough bytes are buffered. A delegate that queues
+    /// its next read from `didRead` usually takes this path. Returns `nil` and changes nothing otherwise; call `queue`
+    /// then.
     mutating func completeAtOnce(_ request: ReadRequest, from spares: inout ShortArrays) -> [UInt8]? {
         guard !hasCurrent, !hasOverrun, waiting.isEmpty, let count = preBuffer.length(for: request.kind) else {
             return nil
@@ -77,7 +78,7 @@ package struct ReadQueue: ~Copyable, Sendable {
         return preBuffer.take(count, from: &spares)
     }
 
-    /// Takes a read in hand, in place of one that is done.
+    /// Makes a read current, in place of one that has ended.
     private mutating func hold(_ read: consuming QueuedRead, now: MonotonicTime) {
         (hasCurrent, lendsBytes, isAsking) = (true, read.lendsBytes, false)
         current = CurrentRead(read, now: now)
@@ -108,16 +109,16 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     private func isCurrent(_ operation: OperationID) -> Bool { hasCurrent && current.read.operation == operation }
 
-    /// The most bytes to take from the kernel now: 0 while no read is in hand, or it is asking, or reading is paused by
-    /// hand; `Int.max`: no bound. It holds once `advance` has said `.none`.
+    /// The most bytes to take from the kernel now, or `Int.max` for no bound. It is 0 if there is no current read, if
+    /// that read waits for a verdict, or if reading is paused. Valid once `advance` has returned `.none`.
     package var wanted: Int {
         guard !isPausedByHand, hasCurrent, !isAsking else { return 0 }
         guard let missing = current.missing else { return .max }
         return max(0, missing - prebuffered)
     }
 
-    /// Adds bytes that came behind all that are here. More than were wanted, and bytes that no read wanted, are kept
-    /// for the reads that follow.
+    /// Adds bytes that follow all those already received. Bytes that the current read does not want are kept for the
+    /// reads that follow.
     package mutating func receive(
         _ bytes: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrays
     ) {
@@ -125,51 +126,52 @@ package struct ReadQueue: ~Copyable, Sendable {
         if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
     }
 
-    /// The same where no memory is kept.
+    /// Adds bytes, as `receive(_:now:from:)` does, without a pool of spare arrays.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) {
         var none = ShortArrays()
         receive(bytes, now: now, from: &none)
     }
 
-    /// Whether there are bytes that no read has taken wholly.
+    /// Whether the prebuffer holds bytes. Those that the current delimiter read has gathered count.
     package var hasBytes: Bool { !preBuffer.isEmpty }
 
-    /// How many bytes the current read can be given straight into the array that it will give away: what a long read lacks. 0:
-    /// they go by `receive`.
+    /// How many bytes can be received straight into the array that the current read delivers: what a long read is
+    /// missing, or 0 if its bytes must go through `receive`.
     package var wantedDirectly: Int {
         guard hasCurrent, !isPausedByHand, !isAsking, preBuffer.isEmpty else { return 0 }
         return current.wantedDirectly
     }
 
-    /// Whether no byte of the current read has come.
+    /// Whether the current read has received no bytes.
     package var isUntouched: Bool { current.done == 0 }
 
-    /// Lends the room for those `wantedDirectly`; `fill` says how many of them it filled. Where the read is untouched, the array
-    /// is `spare`, which is empty afterwards, if that is as long and bytes were filled in.
+    /// Lends the room for `wantedDirectly` bytes to `fill`, which returns how many it filled. If the read is untouched
+    /// and `spare` has the length that it needs, `spare` becomes its array, and is empty afterwards if any bytes were
+    /// filled.
     package mutating func receiveDirectly(
         reusing spare: inout [UInt8], now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int
     ) {
         if hasCurrent { current.receiveDirectly(reusing: &spare, now: now, fill) }
     }
 
-    /// Completes the read in hand with the first of these bytes, which stay where they are, if it lends its bytes, none
-    /// lie before them and they are enough for it. nil, and nothing changes, otherwise; then they go to `receive`. For a
-    /// read of whatever comes there must be no more of them than are wanted.
+    /// Completes the current read with the first of these bytes, in place, if it lends its bytes, none are buffered
+    /// ahead of them and they suffice. Returns `nil` and changes nothing otherwise; pass them to `receive` then. For a
+    /// read of available bytes, `bytes` must not exceed `wanted`.
     package mutating func lend(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) -> Loan? {
         guard lendsBytes, preBuffer.isEmpty, let loan = current.lend(bytes, now: now) else { return nil }
         completed += 1
         return loan
     }
 
-    /// How many of these bytes, which follow those that are here, complete the item that a lending read has the first
-    /// bytes of; nil: none of them does, or none of it is here. What lies behind them can be lent.
+    /// Returns how many of these bytes complete the item that a lending read has begun, or `nil` if none of them do or
+    /// the item has no bytes yet. `bytes` follow those already received. The bytes after that item can be lent.
     package func bytesCompletingItem(in bytes: UnsafeRawBufferPointer) -> Int? {
         guard lendsBytes, !isAsking, !preBuffer.isEmpty else { return nil }
         return current.bytesCompletingItem(in: bytes, behind: preBuffer)
     }
 
-    /// What the shell has to do next; call it until it says `.none`. It says so while the read in hand is asking, and
-    /// for ever after `.exceeded`.
+    /// Returns the engine's next action. Call it until it returns `.none`. It always returns `.none` while the current
+    /// read waits for a verdict, and after `.exceeded`.
     package mutating func advance(now: MonotonicTime, from spares: inout ShortArrays) -> ReadAction {
         guard hasCurrent, !isAsking else { return .none }
         switch current.step(&preBuffer, now: now, from: &spares) {
@@ -180,14 +182,14 @@ package struct ReadQueue: ~Copyable, Sendable {
         }
     }
 
-    /// The same where no memory is kept.
+    /// Returns the next action, as `advance(now:from:)` does, without a pool of spare arrays.
     package mutating func advance(now: MonotonicTime) -> ReadAction {
         var none = ShortArrays()
         return advance(now: now, from: &none)
     }
 
-    /// The unread bytes of the prebuffer, taken out, for a connection that closes; those that belong to the read in
-    /// hand stay, for `failNext`.
+    /// Takes the unread bytes out of the prebuffer when the connection closes. Bytes that belong to the current read
+    /// stay for `failNext`.
     package mutating func takeUnread() -> [UInt8] {
         let claimed = preBuffer.take(current.gathered)
         let unread = preBuffer.take(preBuffer.count)
@@ -197,19 +199,20 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     // MARK: Timeouts
 
-    /// When the read in hand times out; nil: never, or it is asking.
+    /// The deadline of the current read, or `nil` if it has none or is waiting for a verdict.
     package var deadline: MonotonicTime? { hasCurrent ? current.deadline : nil }
 
-    /// The caller's number of the read in hand.
+    /// The caller's tag for the current read.
     package var currentTag: Int? { hasCurrent ? current.read.tag : nil }
 
-    /// Whether the current read's time is up although bytes that were read ahead complete it: `expire` leaves it alone.
+    /// Whether the current read has timed out although bytes that were read ahead complete it. `expire` leaves it
+    /// alone.
     package func isDueAndComplete(_ now: MonotonicTime) -> Bool {
         hasCurrent && current.isDue(now) && current.isDecided(by: preBuffer)
     }
 
-    /// Pauses the read in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
-    /// when the bytes that are here complete it, which `advance` then does.
+    /// Pauses the current read if it has timed out, until `answer` or `failAsking`. Returns `nil` if it has not timed
+    /// out, or if buffered bytes complete it, as `advance` will.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
         guard hasCurrent, current.isDue(now), !current.isDecided(by: preBuffer) else { return nil }
         current.ask()
@@ -219,8 +222,8 @@ package struct ReadQueue: ~Copyable, Sendable {
             done: current.done, total: current.read.total, elapsed: current.limit.duration ?? .zero)
     }
 
-    /// Lets the asking read go on for so much longer, counted from now. False, and nothing changes, when that operation
-    /// is not asking or the extension is not more than zero.
+    /// Extends the timed-out read by `interval`, counted from now. Returns `false` and changes nothing if that
+    /// operation does not wait for a verdict or `interval` is not positive.
     package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
         guard isAsking(operation), interval > .zero else { return false }
         current.extend(by: interval, now: now)
@@ -228,9 +231,9 @@ package struct ReadQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Ends the asking read and takes the next in hand; nil, and nothing changes, when that operation is not asking. The
-    /// failure has the bytes it had; `givesBack`: they go back to the stream instead, for the reads that follow. A standing
-    /// read ends for good.
+    /// Ends the timed-out read and makes the next one current. Returns `nil` and changes nothing if that operation does
+    /// not wait for a verdict. The failure has the bytes the read had; if `givesBack` is set, they go to the reads that
+    /// follow instead. A standing read ends for good.
     package mutating func failAsking(
         _ operation: OperationID, error: SocketError, givesBack: Bool = false, now: MonotonicTime
     ) -> FailedOperation? {
@@ -241,17 +244,17 @@ package struct ReadQueue: ~Copyable, Sendable {
         return failed
     }
 
-    /// Ends every read, one a call, that in hand first and a standing one last; nil when none is left. For a connection
-    /// that closes: the following ones are not taken in hand.
+    /// Ends one read for each call, the current one first and a standing one last. Returns `nil` if none is left. For a
+    /// connection that closes: the next read does not become current.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
         isEmpty ? nil : failCurrent(error) ?? waiting.popFirst()?.failed(error)
     }
 
-    /// The last read that is queued or in hand; nil: there is none.
+    /// The last queued read or else the current one, or `nil` if there is none.
     package var lastQueued: OperationID? { waiting.last?.operation ?? (hasCurrent ? current.read.operation : nil) }
 
-    /// Ends one read, in hand or waiting. What it had goes back to the stream, for the reads that follow, or else is in its
-    /// failure. nil, and nothing changes, when it is not here any more.
+    /// Ends one read, current or queued. Its bytes go to the reads that follow, or are in its failure if `givesBack` is
+    /// `false`. Returns `nil` and changes nothing if the read has already ended.
     package mutating func cancel(
         _ operation: OperationID, error: SocketError, givesBack: Bool = true, now: MonotonicTime
     ) -> FailedOperation? {
@@ -264,7 +267,7 @@ package struct ReadQueue: ~Copyable, Sendable {
         return failed
     }
 
-    /// Gives a read another limit; its tag, or nil when it is not here or asking.
+    /// Changes the timeout of a read. Returns its tag, or `nil` if it has ended or waits for a verdict.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
         if isCurrent(operation) {
             defer { currentChanged() }
@@ -311,7 +314,7 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     // MARK: The standing read
 
-    /// Takes the standing read out; what it had gathered goes back to the bytes read ahead. nil: there is none.
+    /// Takes out the standing read, or returns `nil` if there is none. Its gathered bytes count as read ahead again.
     mutating func takeStanding() -> (ReadRequest, OperationID)? {
         removeStanding().map { read in
             let request = ReadRequest(

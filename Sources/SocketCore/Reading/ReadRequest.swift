@@ -4,18 +4,19 @@
 public struct ReadRequest: Hashable, Sendable, Codable {
     /// What the read waits for.
     public var kind: Kind
-    /// How long it may be the read in hand before it times out; nil: for ever. Waiting in the queue does not count.
+    /// How long it may be the current read before it times out, or `nil` for no timeout. Time in the queue does not
+    /// count.
     public var timeout: Duration?
-    /// The caller's own number for it, reported with its completion.
+    /// The caller's own number for the read, reported with its completion.
     public var tag: Int
-    /// Whether it stays after it completed, to complete again. A standing read is the filler: it waits behind every
-    /// read that is not standing, also one queued later, and gives back to that one what it had gathered.
+    /// Whether it stays after it completed, to complete again. A standing read yields to every read that is not
+    /// standing, even one queued later, and gives the bytes it had gathered back to that read.
     public var isStanding: Bool
-    /// Whether its bytes are only lent: `didBorrow` shows them where they are, instead of `didRead` with an array of
-    /// them. For a standing read of kind `available` or `delimiter`; any other is refused.
+    /// Whether its bytes are only lent: `didBorrow` shows them in place, instead of `didRead` with an array. Works only
+    /// for a standing read of kind `available` or `delimiter`; any other is rejected.
     public var lendsBytes: Bool
 
-    /// Describes a read; nothing is checked here, but where it is queued.
+    /// Describes a read. Its values are checked when it is queued.
     public init(
         _ kind: Kind, timeout: Duration? = nil, tag: Int = 0, isStanding: Bool = false, lendsBytes: Bool = false
     ) {
@@ -26,15 +27,15 @@ public struct ReadRequest: Hashable, Sendable, Codable {
         self.lendsBytes = lendsBytes
     }
 
-    /// The standing read that lends whatever comes, at most `limit` bytes at a time (nil: as many as one receive
-    /// brings, at most 64 KiB).
+    /// Creates a standing read that lends the bytes that arrive, at most `limit` at a time. If `limit` is `nil`, it
+    /// lends what one receive brings, at most 64 KiB.
     public static func borrowing(limit: Int? = nil, timeout: Duration? = nil, tag: Int = 0) -> ReadRequest {
         ReadRequest(.available(limit: limit), timeout: timeout, tag: tag, isStanding: true, lendsBytes: true)
     }
 
-    /// The standing read that lends everything up to and including each occurrence of `terminator`, within `limit` bytes
-    /// (nil: no limit). An item that comes in one receive is shown where it is; one that comes in pieces is gathered, and
-    /// shown when it is whole.
+    /// Creates a standing read that lends everything up to and including each occurrence of `terminator`, within
+    /// `limit` bytes, or without a limit if that is `nil`. An item that arrives in one receive is lent in place. One
+    /// that arrives in pieces is gathered and lent when it is complete.
     public static func borrowing(
         upTo terminator: [UInt8], limit: Int? = nil, timeout: Duration? = nil, tag: Int = 0
     ) -> ReadRequest {
