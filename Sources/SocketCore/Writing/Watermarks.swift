@@ -1,11 +1,11 @@
-/// Bounds of the write queue, in bytes.
+/// The bounds of the write queue, in bytes.
 public struct Watermarks: Hashable, Sendable, Codable {
-    /// At or below it, the socket is writable again.
+    /// The socket becomes writable again when the queue shrinks to this size.
     public var low: Int
-    /// Above it, the socket is not writable.
+    /// The socket stops being writable when the queue exceeds this size.
     public var high: Int
 
-    /// Sets both; a negative `low` counts as 0, and `high` is taken as at least `low`.
+    /// Sets both. A negative `low` counts as 0, and a `high` below `low` is raised to it.
     public init(low: Int, high: Int) {
         self.low = max(0, low)
         self.high = max(self.low, high)

@@ -1,10 +1,10 @@
-/// What the shell has to do next for the write queue.
+/// The engine's next action for the write queue.
 package enum WriteAction: Equatable {
     /// Nothing to report.
     case none
-    /// A write is wholly with the kernel: tell its caller.
+    /// The kernel has accepted every byte of a write. Notify its caller.
     case complete(WriteCompletion)
-    /// The write in hand got some bytes out in this pass but is not done.
+    /// The kernel accepted `increment` bytes of the current write in this pass, but not all of it.
     case partial(operation: OperationID, tag: Int, increment: Int, done: Int)
 }
 

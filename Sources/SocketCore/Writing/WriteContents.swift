@@ -1,15 +1,16 @@
-/// Contiguous bytes of somebody else, such as those of a Foundation `Data`, that are written where they lie.
+/// Contiguous bytes that the caller owns, such as those of a Foundation `Data`, written without a copy.
 ///
-/// They must not change, in number nor in value, until the write has completed or failed. The owner is released
-/// after that, where user code may run.
+/// They must not change, in number or in value, until the write has completed or failed. The owner is released after
+/// that, where user code may run.
 public protocol ContiguousBytesOwner: AnyObject, Sendable {
-    /// How many bytes there are.
+    /// The number of bytes.
     var byteCount: Int { get }
-    /// Calls `body` once with all of them. Called on the engine's queue, as often as the socket takes bytes.
+    /// Calls `body` once with all the bytes. Called on the engine's queue each time the socket accepts bytes.
     func withBytes(_ body: (UnsafeRawBufferPointer) -> Void)
 }
 
-/// The bytes of a write: an array, or what somebody else owns. One word, since each write is copied a few times.
+/// The bytes of a write: an array, or the bytes of a `ContiguousBytesOwner`. It is one word, because each write is
+/// copied a few times.
 @usableFromInline package struct WriteContents: Sendable {
     @usableFromInline enum Storage: Sendable {
         case array([UInt8])
@@ -18,24 +19,24 @@ public protocol ContiguousBytesOwner: AnyObject, Sendable {
 
     @usableFromInline let storage: Storage
 
-    /// Bytes of our own.
+    /// Holds an array.
     @inlinable package init(_ bytes: [UInt8]) { storage = .array(bytes) }
 
-    /// Bytes of somebody else.
+    /// Holds bytes that the caller owns.
     @inlinable package init(_ owned: OwnedBytes) { storage = .owned(owned) }
 
-    /// Bytes of our own; none where somebody else owns them.
+    /// The array, or an empty one if the caller owns the bytes.
     @inlinable package var bytes: [UInt8] { if case .array(let bytes) = storage { bytes } else { [] } }
 
-    /// Bytes of somebody else.
+    /// The bytes that the caller owns, or `nil` if they are in an array.
     @inlinable package var owned: OwnedBytes? { if case .owned(let owned) = storage { owned } else { nil } }
 
-    /// The bytes of our own, moved out; none where somebody else owns them.
+    /// Moves the array out, or returns an empty one if the caller owns the bytes.
     @inlinable package consuming func takeBytes() -> [UInt8] {
         if case .array(let bytes) = storage { bytes } else { [] }
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     @inlinable package var count: Int {
         switch storage {
         case .array(let bytes): bytes.count
@@ -43,17 +44,18 @@ public protocol ContiguousBytesOwner: AnyObject, Sendable {
         }
     }
 
-    /// The bytes as an array: a copy of those that somebody else owns.
+    /// The bytes as an array, copied if the caller owns them.
     package var array: [UInt8] { if case .array(let bytes) = storage { bytes } else { part(0..<count) } }
 
-    /// A copy of some of them.
+    /// Returns a copy of the bytes in `range`.
     package func part(_ range: Range<Int>) -> [UInt8] {
         var part: [UInt8] = []
         withBytes { part = [UInt8](UnsafeRawBufferPointer(rebasing: $0[range.clamped(to: 0..<$0.count)])) }
         return part
     }
 
-    /// Some of them to be kept, and how many bytes of memory that keeps: a copy where somebody else owns them.
+    /// Returns the bytes in `range` for keeping, and how many bytes of memory they retain. They are copied if the
+    /// caller owns them.
     package func kept(_ range: Range<Int>) -> (part: ArraySlice<UInt8>, whole: Int) {
         guard case .array(let bytes) = storage else {
             let copy = part(range)
@@ -62,7 +64,7 @@ public protocol ContiguousBytesOwner: AnyObject, Sendable {
         return (bytes[range.clamped(to: 0..<bytes.count)], bytes.count)
     }
 
-    /// Calls `body` with all of them, where they lie.
+    /// Calls `body` with all the bytes, in place.
     package func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
         switch storage {
         case .array(let bytes): bytes.withUnsafeBytes(body)
@@ -72,25 +74,25 @@ public protocol ContiguousBytesOwner: AnyObject, Sendable {
 }
 
 extension WriteContents: Equatable {
-    /// Whether both are the same bytes, whoever owns them.
+    /// Whether both have the same bytes, wherever they are stored.
     @usableFromInline package static func == (one: WriteContents, other: WriteContents) -> Bool {
         one.array == other.array
     }
 }
 
-/// Bytes of somebody else, whose number was read once.
+/// Bytes that the caller owns. Their number is read once.
 @usableFromInline package final class OwnedBytes: Sendable {
-    /// How many bytes there are.
+    /// The number of bytes.
     @usableFromInline package let count: Int
     private let owner: any ContiguousBytesOwner
 
-    /// Reads their number.
+    /// Reads the number of bytes.
     package init(_ owner: any ContiguousBytesOwner) {
         self.owner = owner
         count = owner.byteCount
     }
 
-    /// Calls `body` with the bytes. Traps when their number has changed.
+    /// Calls `body` with the bytes. Traps if their number has changed.
     package func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
         owner.withBytes { bytes in
             precondition(bytes.count == count, "a write of \(count) bytes has \(bytes.count) now: they must not change")

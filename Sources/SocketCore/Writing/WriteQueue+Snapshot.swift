@@ -1,15 +1,15 @@
-/// What can be seen of the queue from outside.
+/// The state of the queue that other code can see.
 extension WriteQueue {
-    /// Whether no write is in hand or queued.
+    /// Whether there is no current or queued write.
     package var isEmpty: Bool { !hasCurrent && waiting.isEmpty }
 
-    /// The write in hand, bytes written, bytes in all and when it was taken in hand; nil when there is none.
+    /// The current write, the bytes written, its total and when it became current, or `nil` if there is none.
     package var currentOperation: (operation: OperationID, tag: Int, done: Int, total: Int, started: MonotonicTime)? {
         guard hasCurrent else { return nil }
         return (current.write.operation, current.write.tag, current.done, current.total, current.timer.started)
     }
 
-    /// The queue as it is now, with at most `listing` of the writes that wait.
+    /// Returns a snapshot of the queue that lists at most `listing` queued writes.
     package func snapshot(listing: Int) -> QueueSnapshot {
         QueueSnapshot(
             current: hasCurrent ? current.snapshot : nil,
@@ -19,7 +19,7 @@ extension WriteQueue {
 }
 
 extension WriteQueue {
-    /// Bytes of the write in hand that the kernel has: those of a range.
+    /// Returns the bytes in `range` of the current write that the kernel has accepted.
     package func currentBytes(_ range: Range<Int>) -> [UInt8] {
         guard hasCurrent else { return [] }
         return current.write.contents.part(range.clamped(to: 0..<current.done))

@@ -1,36 +1,37 @@
-/// The writes of one connection: the one in hand, and those behind it.
+/// The writes of one connection: the current write and the queued writes.
 ///
-/// Their bytes go out in the order in which they were queued, and may go out together. The shell sends what
-/// `withUnsent` lends while `wantsToSend`, tells `wrote` how many bytes the kernel took, and performs what `advance`
-/// says until it says `.none`. It wakes at `deadline`, calls `advance` and then `expire`.
+/// Their bytes are sent in the order in which they were queued, and can be sent together. While `wantsToSend`, the
+/// engine sends what `withUnsent` lends and passes the number of bytes that the kernel accepted to `wrote`. It then
+/// performs what `advance` returns until that is `.none`. At `deadline` it calls `advance` and then `expire`.
 package struct WriteQueue: ~Copyable, Sendable {
-    /// The write in hand; without bytes where there is none. It is used where it lies, since a copy counts its bytes.
-    /// Whatever changes it, or its clock, says so by `currentChanged`.
+    /// The current write, which has no bytes if there is none. It is used in place, because a copy retains its bytes.
+    /// Code that changes it or its timer must call `currentChanged`.
     private(set) var current = CurrentWrite()
-    /// Bytes written since the write in hand became full; they belong to those behind it, in order.
+    /// The number of bytes written after those of the current write. They belong to the queued writes, in order.
     private var excess = 0
-    /// Bytes queued that the kernel has not taken, those of the write in hand included.
+    /// The number of queued bytes that the kernel has not accepted, including those of the current write.
     package private(set) var pendingBytes = 0
-    /// Bytes handed on (encrypted) that the kernel has not taken yet; they go out whatever becomes of their write.
+    /// The number of bytes that were handed on (encrypted) but that the kernel has not accepted. They are sent even if
+    /// their write ends.
     package private(set) var committed = 0
-    /// Those of them, the first ones, whose write has ended meanwhile.
+    /// The number of committed bytes, the first ones, whose write has ended.
     private var orphaned = 0
-    /// Writes completed so far.
+    /// The number of writes completed.
     package private(set) var completed: UInt64 = 0
     private(set) var waiting = OperationDeque<QueuedWrite>()
-    // Facts of the write in hand, stored as those of `ReadQueue`.
-    /// Whether there is one.
+    // Facts about the current write, stored for the same reason as those of `ReadQueue`.
+    /// Whether there is a current write.
     package private(set) var hasCurrent = false
-    /// Whether it timed out and waits for a verdict.
+    /// Whether the current write timed out and waits for a verdict.
     package private(set) var isAsking = false
-    /// Whether it times out some time.
+    /// Whether the current write has a deadline.
     package private(set) var hasDeadline = false
     private let place = InPlace()
 
-    /// An empty queue, which owns no memory.
+    /// Creates an empty queue, which owns no memory.
     package init() {}
 
-    /// Queues a write, and takes it in hand when no other is. Traps on a request without bytes.
+    /// Queues a write. It becomes the current write if there is none. Traps if the request has no bytes.
     package mutating func enqueue(_ request: WriteRequest, as operation: OperationID, now: MonotonicTime) {
         let write = QueuedWrite(request, as: operation)
         pendingBytes += write.contents.count
@@ -41,14 +42,15 @@ package struct WriteQueue: ~Copyable, Sendable {
         }
     }
 
-    /// Counts bytes that were handed on but are not with the kernel yet: `withUnsent` goes on behind them, and `wrote`
-    /// counts them once the kernel has them. Traps on more than are unsent.
+    /// Counts bytes that were handed on but that the kernel has not accepted. `withUnsent` continues after them, and
+    /// `wrote` counts them once the kernel has them. Traps if `count` exceeds the unsent bytes.
     package mutating func commit(_ count: Int) {
         precondition(0...unsentBytes ~= count, "committed \(count) of \(unsentBytes) unsent bytes")
         committed += count
     }
 
-    /// Counts bytes that the kernel took, which may fill several writes. Traps on more than are pending.
+    /// Counts bytes that the kernel accepted, which may complete several writes. Traps if there are more than the
+    /// pending bytes.
     package mutating func wrote(_ taken: Int, now: MonotonicTime) {
         committed -= min(committed, taken)
         let ownerless = min(orphaned, taken)
@@ -59,8 +61,8 @@ package struct WriteQueue: ~Copyable, Sendable {
         excess += count - current.wrote(count, now: now)
     }
 
-    /// What the shell has to do next: each write that is wholly with the kernel, in order, then what the one in hand
-    /// got out since the last report. Call it until it says `.none`.
+    /// Returns the engine's next action: each write that the kernel has accepted completely, in order, then the bytes
+    /// of the current write accepted since the last report. Call it until it returns `.none`.
     package mutating func advance(now: MonotonicTime) -> WriteAction {
         guard hasCurrent else { return .none }
         if current.missing == 0 { return complete(now: now) }
@@ -70,22 +72,23 @@ package struct WriteQueue: ~Copyable, Sendable {
             operation: current.write.operation, tag: current.write.tag, increment: increment, done: current.done)
     }
 
-    /// Whether there are bytes to send now: not while the write in hand is asking, nor once `failNext` began.
+    /// Whether there are bytes to send now. It is `false` while the current write waits for a verdict, and after the
+    /// first `failNext`.
     package var wantsToSend: Bool { unsentBytes > 0 && hasCurrent && !isAsking }
 
-    /// Bytes queued that were not handed on yet.
+    /// The number of queued bytes that have not been handed on.
     package var unsentBytes: Int { pendingBytes - (committed - orphaned) }
 
     // MARK: Timeouts
 
-    /// When the write in hand times out; nil: never, or it is asking.
+    /// The deadline of the current write, or `nil` if it has none or is waiting for a verdict.
     package var deadline: MonotonicTime? { hasCurrent ? current.deadline : nil }
 
-    /// The caller's number of the write in hand.
+    /// The caller's tag for the current write.
     package var currentTag: Int? { hasCurrent ? current.write.tag : nil }
 
-    /// Pauses the write in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
-    /// when it is wholly with the kernel, so that `advance` completes it.
+    /// Pauses the current write if it has timed out, until `answer` or `failAsking`. Returns `nil` if it has not timed
+    /// out, or if the kernel has accepted all of it, in which case `advance` completes it.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
         guard hasCurrent, current.isDue(now), current.missing > 0 else { return nil }
         current.ask()
@@ -95,8 +98,8 @@ package struct WriteQueue: ~Copyable, Sendable {
             total: current.total, elapsed: current.limit.duration ?? .zero)
     }
 
-    /// Lets the asking write go on for so much longer, counted from now. False, and nothing changes, when that
-    /// operation is not asking or the extension is not more than zero.
+    /// Extends the timed-out write by `interval`, counted from now. Returns `false` and changes nothing if that
+    /// operation does not wait for a verdict or `interval` is not positive.
     package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
         guard isAsking(operation), interval > .zero else { return false }
         current.extend(by: interval, now: now)
@@ -104,10 +107,12 @@ package struct WriteQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Ends the asking write and takes the next in hand; nil, and nothing changes, when that operation is not asking.
+    /// Ends the timed-out write and makes the next one current. Returns `nil` and changes nothing if that operation
+    /// does not wait for a verdict.
     ///
-    /// Its unsent bytes are dropped. When some were sent already, the peer sees the next write in the middle of this
-    /// one: harmless only to a protocol that can tell. What was handed on still goes out, and counts as done.
+    /// Its unsent bytes are dropped. If some were already sent, the peer receives the next write in the middle of this
+    /// one, which is harmless only if the protocol can detect it. Bytes that were handed on are still sent, and count
+    /// as done.
     package mutating func failAsking(
         _ operation: OperationID, error: SocketError, now: MonotonicTime
     ) -> FailedOperation? {
@@ -119,7 +124,7 @@ package struct WriteQueue: ~Copyable, Sendable {
         return failed
     }
 
-    /// How many bytes of a write were handed on, of how many, and its tag; nil when it is not here any more.
+    /// Returns how many bytes of a write were handed on, its total and its tag, or `nil` if it has ended.
     package func handedOn(of operation: OperationID) -> (done: Int, total: Int, tag: Int)? {
         guard hasCurrent else { return nil }
         guard
@@ -134,8 +139,8 @@ package struct WriteQueue: ~Copyable, Sendable {
         return (done, write.contents.count, write.tag)
     }
 
-    /// Ends every write, one a call, that in hand first; nil when none is left. For a connection that closes: the
-    /// following ones are not taken in hand.
+    /// Ends one write for each call, the current one first. Returns `nil` if none is left. For a connection that
+    /// closes: the next write does not become current.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
         if let failed = failCurrent(error) { return failed }
         committed = 0
@@ -147,8 +152,8 @@ package struct WriteQueue: ~Copyable, Sendable {
         return write.failed(error, done: done)
     }
 
-    /// Ends one write of which no byte was sent, in hand or waiting. nil, and nothing changes, when it is not here any
-    /// more, or when its first bytes are sent: the rest of it must follow, or the peer would take the next for it.
+    /// Ends one write of which no byte was sent, current or queued. Returns `nil` and changes nothing if it has ended
+    /// or its first bytes were sent: the rest must follow, or the peer would take the next write for it.
     package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
         guard excess == 0, committed == orphaned || isBehindCommitted(operation) else { return nil }
         if isCurrent(operation) {
@@ -162,13 +167,13 @@ package struct WriteQueue: ~Copyable, Sendable {
         return write.failed(error, done: 0)
     }
 
-    /// Lets a write go on to its end: without a limit, and without a verdict if it waits for one.
+    /// Lets a write finish: removes its timeout, and extends it if it waits for a verdict.
     package mutating func goOn(_ operation: OperationID, now: MonotonicTime) {
         _ = answer(operation, extendBy: .seconds(1), now: now)
         _ = setTimeout(nil, of: operation)
     }
 
-    /// Gives a write another limit; its tag, or nil when it is not here or asking.
+    /// Changes the timeout of a write. Returns its tag, or `nil` if it has ended or waits for a verdict.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
         if isCurrent(operation) {
             defer { currentChanged() }
@@ -184,7 +189,7 @@ package struct WriteQueue: ~Copyable, Sendable {
         return tag
     }
 
-    /// The last write of which no byte was sent; nil: there is none.
+    /// The last write of which no byte was sent, or `nil` if there is none.
     package var lastUnsent: OperationID? {
         guard
             let last = waiting.last?.operation ?? (hasCurrent && current.done == 0 ? current.write.operation : nil),
@@ -193,10 +198,10 @@ package struct WriteQueue: ~Copyable, Sendable {
         return last
     }
 
-    /// Whether no byte of this write was handed on yet, while some of others were.
+    /// Whether no byte of this write was handed on, while bytes of others were.
     private func isBehindCommitted(_ operation: OperationID) -> Bool {
         let (index, offset) = firstUnsent
-        // The first ones, of which some bytes were handed on; they are few.
+        // The number of first writes of which bytes were handed on; they are few.
         let touched = offset == 0 ? index : index + 1
         guard !isCurrent(operation) else { return touched == 0 }
         return !(0..<max(0, touched - 1)).contains { waiting[$0].operation == operation }
@@ -225,7 +230,7 @@ package struct WriteQueue: ~Copyable, Sendable {
         return .complete(completion)
     }
 
-    /// Takes a write in hand, in place of one that is done.
+    /// Makes a write current, in place of one that has ended.
     private mutating func hold(_ write: consuming QueuedWrite, now: MonotonicTime) {
         current = CurrentWrite(write, now: now)
         (hasCurrent, isAsking, hasDeadline) = (true, false, current.hasDeadline)
@@ -233,7 +238,7 @@ package struct WriteQueue: ~Copyable, Sendable {
 
     private mutating func holdNext(now: MonotonicTime) {
         guard !waiting.isEmpty, let next = waiting.popFirst() else {
-            // What it has left, such as its number, is not looked at any more.
+            // Its remaining fields, such as its tag, are not read again.
             return nothingIsCurrent()
         }
         hold(next, now: now)
@@ -247,13 +252,13 @@ package struct WriteQueue: ~Copyable, Sendable {
     private mutating func nothingIsCurrent() { (hasCurrent, isAsking, hasDeadline) = (false, false, false) }
 }
 
-/// The bytes to be sent, where they lie.
+/// The bytes to send, in place.
 extension WriteQueue {
-    /// Lends the unsent parts of the first writes, in order, at most `most` of them, for the length of the call; none
-    /// when there is nothing to send, also while the write in hand is asking.
+    /// Lends the unsent parts of the first `most` writes, in order, during the call. Lends none if there is nothing to
+    /// send or the current write waits for a verdict.
     ///
-    /// Each buffer of the list takes a frame of the stack, so `most` should stay in the hundreds. No memory is
-    /// allocated for one buffer, nor for up to 64.
+    /// Each buffer takes one stack frame, so `most` should stay in the hundreds. Up to 64 buffers are lent without
+    /// allocating memory.
     package func withUnsent(buffers most: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void) {
         guard wantsToSend, most > 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
         let (index, offset) = firstUnsent
@@ -264,8 +269,9 @@ extension WriteQueue {
         }
     }
 
-    /// Gives the first so many unsent bytes, each part with how many bytes it keeps in memory: those of its write, or its
-    /// own where it is a copy of what somebody else owns. Traps on more than there are.
+    /// Calls `body` with each part of the first `count` unsent bytes, and with how many bytes of memory it retains:
+    /// those of its whole write, or its own if it is a copy of a caller's buffer. Traps if there are fewer unsent
+    /// bytes.
     package func forEachUnsent(first count: Int, _ body: (ArraySlice<UInt8>, _ whole: Int) -> Void) {
         guard count > 0, hasCurrent else { return }
         var (left, (index, offset)) = (count, firstUnsent)
@@ -285,8 +291,8 @@ extension WriteQueue {
         }
     }
 
-    /// The first write that has unsent bytes (0: that in hand), and how many of its bytes are written. Traps when there
-    /// is none.
+    /// The index of the first write that has unsent bytes (0 is the current write), and how many of its bytes are
+    /// written or handed on. Traps if there is none.
     private var firstUnsent: (index: Int, offset: Int) {
         precondition(hasCurrent, "\(pendingBytes) bytes pending without a write in hand")
         let ahead = excess + committed - orphaned
@@ -300,7 +306,6 @@ extension WriteQueue {
         return (index, offset)
     }
 
-    /// Lends the bytes of the only write.
     private func lend(
         _ contents: WriteContents, offset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void
     ) {
@@ -311,7 +316,7 @@ extension WriteQueue {
         }
     }
 
-    /// Pins the bytes of the write at `index`, those before `offset` left out, while it goes on to the next.
+    /// Pins the unsent bytes of the write at `index`, from `offset` on, while it recurses into the next write.
     private func lend(
         _ list: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, filled: Int, from index: Int, offset: Int,
         _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void

@@ -1,20 +1,21 @@
-/// Bytes to be written in order, and how long that may take.
+/// Bytes to write in order, and how long that may take.
 ///
 /// GCDAsyncSocket: `writeData:withTimeout:tag:`.
 public struct WriteRequest: Sendable {
-    /// The bytes; at least one. Those of a `ContiguousBytesOwner` are copied each time this is read.
+    /// The bytes, at least one. Those of a `ContiguousBytesOwner` are copied on each access.
     public var bytes: [UInt8] {
         get { contents.array }
         set { contents = WriteContents(newValue) }
     }
-    /// The bytes, whoever owns them.
+    /// The bytes, as an array or in the caller's buffer.
     package var contents: WriteContents
-    /// How long it may be the write in hand before it times out; nil: for ever. Waiting in the queue does not count.
+    /// How long it may be the current write before it times out, or `nil` for no timeout. Time in the queue does not
+    /// count.
     public var timeout: Duration?
-    /// The caller's own number for it, reported with its completion.
+    /// The caller's own number for the write, reported with its completion.
     public var tag: Int
 
-    /// Describes a write; nothing is checked here, but where it is queued.
+    /// Describes a write. Its values are checked when it is queued.
     public init(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) {
         contents = WriteContents(bytes)
         self.timeout = timeout
@@ -30,12 +31,12 @@ public struct WriteRequest: Sendable {
 }
 
 extension WriteRequest: Hashable {
-    /// Whether both write the same bytes, within the same time, under the same tag.
+    /// Whether both write the same bytes, with the same timeout and tag.
     public static func == (one: WriteRequest, other: WriteRequest) -> Bool {
         one.tag == other.tag && one.timeout == other.timeout && one.bytes == other.bytes
     }
 
-    /// Feeds what `==` compares.
+    /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(tag)
         hasher.combine(timeout)
