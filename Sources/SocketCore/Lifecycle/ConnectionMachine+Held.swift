@@ -1,6 +1,7 @@
-/// Operations that wait for the connection or for TLS, and the ways in which any operation leaves before its time.
+/// Operations that wait for the connection or for TLS, and the ways in which any operation can end early.
 extension ConnectionMachine {
-    /// Ends one of the operations named, if one is left that can be ended; call until nil.
+    /// Cancels one of the named operations. Call it until it returns `nil`, which means that none is left that can be
+    /// cancelled.
     package mutating func cancelNext(_ target: SocketCommand.CancelTarget, now: MonotonicTime) -> FailedOperation? {
         let read = SocketError(.cancelled, operation: "read", detail: "cancelled")
         let write = SocketError(.cancelled, operation: "write", detail: "cancelled")
@@ -33,10 +34,10 @@ extension ConnectionMachine {
     }
 }
 
-// MARK: - Refusing and holding back
+// MARK: - Rejecting and holding
 
 extension ConnectionMachine {
-    /// What the peer's end of stream does to what waits for it.
+    /// The error for operations that were waiting when the peer's stream ended.
     package static let endOfStream = SocketError(
         .closedByPeer, operation: "read", detail: "the peer closed its side (FIN)")
 
@@ -75,10 +76,10 @@ extension ConnectionMachine {
         }
     }
 
-    /// Whether operations are held back: there is no connection yet, or TLS has to come first.
+    /// Whether new operations are held, because there is no connection yet or TLS must come first.
     var isHolding: Bool { state == .connecting || upgrade.isPending }
 
-    /// Puts the first of what was held back into its queue.
+    /// Moves the first held operation into its queue.
     mutating func releaseFirstHeld(now: MonotonicTime) {
         switch held.popFirst() {
         // A replaced standing read was already taken out of `held`.
@@ -88,7 +89,7 @@ extension ConnectionMachine {
         }
     }
 
-    /// nil: it is no operation of a caller's.
+    /// Returns the operation's failure, or `nil` for the barrier, which has no caller.
     static func failure(of operation: Held, error: SocketError) -> FailedOperation? {
         switch operation {
         case .barrier: nil
@@ -103,19 +104,19 @@ extension ConnectionMachine {
         }
     }
 
-    /// The read queue as it is shown: what is held back counts as pending, and the TLS barrier lies where it lies.
+    /// A snapshot of the read queue. Held reads count as pending, and the TLS barrier is at its place among them.
     package func readingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
         with(heldSnapshots(reads: true), in: reading.snapshot(listing: listing), listing: listing)
     }
 
-    /// The write queue as it is shown, likewise.
+    /// A snapshot of the write queue. Held writes count as pending, and the TLS barrier is at its place among them.
     package func writingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
         var queue = with(heldSnapshots(reads: false), in: writing.snapshot(listing: listing), listing: listing)
         queue.pendingBytes = pendingWriteBytes
         return queue
     }
 
-    /// Bytes queued that the kernel has not taken, those held back included.
+    /// The number of queued bytes that the kernel has not accepted, including those of held writes.
     package var pendingWriteBytes: Int { writing.pendingBytes + held.writeBytes }
 
     private func with(
@@ -130,7 +131,8 @@ extension ConnectionMachine {
         return queue
     }
 
-    /// What is held back of one direction, before and behind the barrier; all is before it where there is none.
+    /// Snapshots of the held operations of one direction, before and after the barrier. Without a barrier, all come
+    /// before it.
     private func heldSnapshots(reads: Bool) -> (ahead: [OperationSnapshot], behind: [OperationSnapshot]) {
         var lists: (ahead: [OperationSnapshot], behind: [OperationSnapshot]) = ([], [])
         var isBehind = false
@@ -160,7 +162,7 @@ extension ConnectionMachine {
 // MARK: - Changing a timeout
 
 extension ConnectionMachine {
-    /// Gives an operation another timeout; its tag, or nil when it is not here or asking.
+    /// Changes the timeout of an operation. Returns its tag, or `nil` if it has ended or waits for a verdict.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
         let tag = reading.setTimeout(timeout, of: operation) ?? writing.setTimeout(timeout, of: operation)
         return tag ?? setHeldTimeout(timeout, of: operation)

@@ -1,24 +1,24 @@
-/// The life of one connection, and every rule in which its two directions meet.
+/// The life of one connection, and every rule that involves both of its directions.
 ///
 /// Rules of this file:
-/// - The read queue and the write queue know nothing of each other; whatever depends on both, or on one of them and
-///   the connection's state (end of stream, half-close, draining, refusing), is decided here and nowhere else.
-/// - The shell tells what happened (`didConnect`, `didReachEndOfStream`, bytes to the queues), then calls `next` until
-///   it says `.none`, and performs each action before it asks again.
-/// - Operations queued while connecting are held back, so that their timeouts start when they can begin.
+/// - The read queue and the write queue do not know each other. Everything that depends on both, or on one of them and
+///   the connection's state (end of stream, half-close, draining, rejecting), is decided here and nowhere else.
+/// - The engine reports what happened (`didConnect`, `didReachEndOfStream`, bytes to the queues), then calls `next`
+///   until it returns `.none`, and performs each action before it calls again.
+/// - Operations queued while connecting are held, so that their timeouts start when they can begin.
 package struct ConnectionMachine: ~Copyable, Sendable {
-    /// What the shell has to do next.
+    /// The engine's next action.
     package enum Action: Equatable {
         case none
-        /// Send FIN; reading goes on.
+        /// Send FIN and keep reading.
         case shutWrite
-        /// Send FIN, then read and throw away until the peer's FIN or until the linger time is over, then close.
+        /// Send FIN, then read and discard until the peer's FIN or until the linger time has passed, then close.
         case linger
         /// Report the peer's end of stream; the connection stays open for writing.
         case reportPeerClosed
-        /// The TLS barrier has come to the head of both queues: begin the handshake.
+        /// Start the handshake. The TLS barrier has reached the head of both queues.
         case startHandshake
-        /// Close now. nil: this side asked for it.
+        /// Close now. The error is `nil` if the local side requested the close.
         case close(SocketError?)
     }
 
@@ -40,43 +40,44 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     /// The direction from the peer.
     private enum Input: Equatable {
         case open
-        /// recv returned 0; bytes read ahead may still wait for reads.
+        /// A receive returned 0. Bytes read ahead may still wait for reads.
         case ended
-        /// Ended, and the delegate was told so.
+        /// The stream has ended and the delegate was notified.
         case reported
     }
 
     /// The direction to the peer.
     private enum Output: Equatable {
         case open
-        /// FIN goes out when the write queue is empty.
+        /// FIN is sent when the write queue is empty.
         case shutting
         case shut
     }
 
-    /// What waits for the connection, or for TLS, in the order in which it was asked for.
+    /// An operation that waits for the connection or for TLS. They are kept in the order in which they were requested.
     enum Held: Equatable {
         case read(ReadRequest, OperationID)
         case write(WriteRequest, OperationID)
-        /// TLS begins here; see `TLSUpgrade`.
+        /// TLS starts here; see `TLSUpgrade`.
         case barrier
     }
 
     package var reading = ReadQueue()
     package var writing = WriteQueue()
     var held = HeldOperations()
-    /// How the peer's stream ended, where that was no orderly end. None, or one: an error is big.
+    /// The error that ended the peer's stream, or none if it ended cleanly. An array, because an error is large.
     private var endErrors: [SocketError] = []
     package var upgrade = TLSUpgrade() { didSet { settle() } }
     /// Whether the connection stays open for writing after the peer's end of stream.
     package var allowsHalfOpen: Bool
-    /// Whether it also stays open when that end was no orderly one; how it ended is said when it closes.
+    /// Whether it also stays open if that end was not clean. The error is then reported when it closes.
     package var passesCuts = false
     private(set) var state = State.connecting { didSet { stateChanged() } }
     private var input = Input.open { didSet { inputChanged() } }
     private var output = Output.open { didSet { settle() } }
 
-    // Stored, because they are asked at every step: from another module, a computed one is a call with all of the machine.
+    // Stored because every step reads them. From another module, a computed property is a call that passes the whole
+    // machine.
     package private(set) var isConnecting = true
     package private(set) var isOpen = false
     package private(set) var isLingering = false
@@ -84,55 +85,56 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package private(set) var hasEndOfStream = false
     package private(set) var hasReportedEndOfStream = false
     package private(set) var drain: Drain = [] { didSet { settle() } }
-    /// Whether an operation goes straight to its queue: the connection stands, and nothing is about to end.
+    /// Whether an operation goes straight to its queue: the connection is open, not closing, and not waiting for TLS.
     private var isPlain = false
-    /// Whether `next` may have something to say.
+    /// Whether `next` may return an action.
     package private(set) var mayAct = true
 
-    /// A connection that is being made.
+    /// Creates a machine for a connection that is being established.
     package init(allowsHalfOpen: Bool) {
         self.allowsHalfOpen = allowsHalfOpen
     }
 
-    // MARK: What happened
+    // MARK: Events
 
-    /// The connection stands: what was held back begins.
+    /// Opens the connection and queues the held operations.
     package mutating func didConnect(now: MonotonicTime) {
         precondition(state == .connecting, "connected while \(state)")
         state = .open
         while !held.isEmpty, held[0] != .barrier { releaseFirstHeld(now: now) }
     }
 
-    /// The peer's stream ended: a receive returned 0, or TLS says so. `error`: it was cut off.
+    /// Records the end of the peer's stream: a receive returned 0, or TLS reported it. Pass `error` if the stream was
+    /// cut off.
     package mutating func didReachEndOfStream(_ error: SocketError? = nil) {
         guard input == .open else { return }
         input = .ended
         endErrors = error.map { [$0] } ?? []
     }
 
-    /// The descriptor is closed; `failNext` ends what is left.
+    /// Records that the descriptor is closed. `failNext` ends the remaining operations.
     package mutating func didClose() {
         state = .closed
     }
 
-    // MARK: What is asked
+    // MARK: Requests
 
-    /// Queues a read, if there is nothing to be said against it; else false, and nothing changes: `add` says it. Almost
-    /// every read comes by here, and an answer that may be a failure is a big one.
+    /// Queues a read on the fast path. Returns `false` and changes nothing if the read must go through `add`. Almost every
+    /// read takes this path, which avoids the large result of `add`.
     package mutating func queue(_ request: ReadRequest, as id: OperationID, now: MonotonicTime) -> Bool {
         guard isPlain, request.isPlain else { return false }
         reading.queue(request, as: id, now: now)
         return true
     }
 
-    /// Completes such a read at once with bytes that are here; nil, and nothing changes, where they do not do or where
-    /// another stands before it.
+    /// Completes a read at once from buffered bytes. Returns `nil` and changes nothing if the read must go through
+    /// `add`, the bytes do not suffice, or another read is ahead of it.
     package mutating func completeAtOnce(_ request: ReadRequest, from spares: inout ShortArrays) -> [UInt8]? {
         guard reading.hasBytes, isPlain, request.isPlain else { return nil }
         return reading.completeAtOnce(request, from: &spares)
     }
 
-    /// Queues a write, likewise.
+    /// Queues a write on the fast path. Returns `false` and changes nothing if the write must go through `add`.
     package mutating func queue(_ request: WriteRequest, as id: OperationID, now: MonotonicTime) -> Bool {
         guard isPlain, output == .open, request.contents.count > 0, request.timeout.map({ $0 >= .zero }) ?? true else {
             return false
@@ -141,8 +143,8 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return true
     }
 
-    /// Queues a read. The answer is an operation that ended through this: the read itself when it is refused, or a
-    /// standing read that it replaces.
+    /// Queues a read. Returns the operation that this ended, if any: the read itself if it is rejected, or the standing
+    /// read that it replaces.
     package mutating func add(_ request: ReadRequest, as id: OperationID, now: MonotonicTime) -> FailedOperation? {
         if let error = request.fault ?? refusal(of: "read") {
             return FailedOperation(
@@ -157,7 +159,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return reading.enqueue(request, as: id, now: now)
     }
 
-    /// Queues a write. The answer is the write itself when it is refused.
+    /// Queues a write. Returns its failure if it is rejected.
     package mutating func add(_ request: WriteRequest, as id: OperationID, now: MonotonicTime) -> FailedOperation? {
         if let error = request.fault ?? refusal(of: "write") ?? shutRefusal {
             return FailedOperation(
@@ -172,21 +174,21 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return nil
     }
 
-    /// Closes when the named queues are empty. Asked again, it waits for those queues too.
+    /// Closes when the named queues are empty. Queues named in a later call are waited for too.
     package mutating func closeAfter(_ queues: Drain) {
         drain.formUnion(queues)
     }
 
-    /// Sends FIN when the write queue is empty; false when that was asked before.
+    /// Sends FIN when the write queue is empty. Returns `false` if this was already requested.
     package mutating func shutWriteWhenDrained() -> Bool {
         guard output == .open else { return false }
         output = .shutting
         return true
     }
 
-    // MARK: What is to be done
+    // MARK: Actions
 
-    /// The next thing for the shell to do; call until `.none`.
+    /// Returns the engine's next action. Call it until it returns `.none`.
     package mutating func next() -> Action {
         switch state {
         case .connecting:
@@ -213,7 +215,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return input == .ended ? nextAfterEndOfStream() : .none
     }
 
-    /// The barrier is an operation of both queues: no drain and no half-close comes before it.
+    /// The barrier is an operation of both queues, so no drain or half-close takes effect before it.
     private mutating func nextBeforeTLS() -> Action {
         if input == .ended, upgrade.hasBegun || reading.isEmpty || writing.isEmpty {
             return .close(Self.cutOffBeforeTLS)
@@ -223,12 +225,13 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return .startHandshake
     }
 
-    /// No read is left, or none can complete any more.
+    /// Whether no read is left, or none can complete.
     private var areReadsOver: Bool {
         reading.isDrained || (input == .reported && reading.prebuffered == 0)
     }
 
-    /// The peer is done. What was read ahead is still delivered; writes are still drained if that was asked for.
+    /// Handles the end of the peer's stream. Bytes read ahead are still delivered, and writes are still drained if that
+    /// was requested.
     private mutating func nextAfterEndOfStream() -> Action {
         if reading.prebuffered > 0 { return .none }
         if drain.contains(.writes), !writing.isEmpty { return .none }
@@ -264,7 +267,8 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     /// Whether a half-close waits for the write queue.
     package var isShuttingWrite: Bool { output == .shutting }
 
-    /// When an operation in hand times out.
+    /// The earliest deadline of the current operations and the handshake, or `nil` if there is none or the connection
+    /// is not open.
     package var deadline: MonotonicTime? {
         guard state == .open else { return nil }
         return earlier(earlier(reading.deadline, writing.deadline), upgrade.deadline)
@@ -275,7 +279,8 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return min(one, other)
     }
 
-    /// Ends every operation, one a call: the reads in order, then the writes; nil when none is left.
+    /// Ends one operation for each call: the reads in order, then the writes, then the held ones. Returns `nil` if none
+    /// is left.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
         if let failed = reading.failNext(error: error) ?? writing.failNext(error: error) { return failed }
         while let first = held.popFirst() {

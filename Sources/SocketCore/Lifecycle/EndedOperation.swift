@@ -1,20 +1,21 @@
-/// A queued operation that ended without completing. Every operation ends in exactly one completion: done, or this.
+/// A queued operation that ended without completing. Every operation ends in exactly one way: it completes, or it fails
+/// with this.
 public struct FailedOperation: Error, Hashable, Sendable {
-    /// Its name within the engine.
+    /// Its identifier within the engine.
     public var operation: OperationID
-    /// What it was.
+    /// The kind of operation.
     public var kind: OperationSnapshot.Kind
-    /// The caller's number.
+    /// The caller's tag.
     public var tag: Int
-    /// Bytes it had got or given.
+    /// The number of bytes it had received or sent.
     public var done: Int
-    /// Bytes in all; nil where that is not known.
+    /// The total number of bytes, or `nil` if it is unknown.
     public var total: Int?
-    /// Of a read: the bytes it had got. Of a write: empty.
+    /// For a read, the bytes it had received. Empty for a write.
     public var bytes: [UInt8]
-    /// Whether it was a standing read, which always ends so, since it never completes for good.
+    /// Whether it was a standing read. These always end this way, because they never complete for good.
     public var isStanding: Bool
-    /// Why.
+    /// The reason.
     public var error: SocketError
 
     /// Describes a failed operation.
@@ -33,19 +34,19 @@ public struct FailedOperation: Error, Hashable, Sendable {
     }
 }
 
-/// An operation whose time is up and that waits for a verdict.
+/// An operation that timed out and waits for a verdict.
 public struct TimedOutOperation: Hashable, Sendable {
-    /// Its name within the engine, for `SocketCommand.answerTimeout`.
+    /// Its identifier within the engine, for `SocketCommand.answerTimeout`.
     public var operation: OperationID
-    /// What it is.
+    /// The kind of operation.
     public var kind: OperationSnapshot.Kind
-    /// The caller's number.
+    /// The caller's tag.
     public var tag: Int
-    /// Bytes so far.
+    /// The number of bytes so far.
     public var done: Int
-    /// Bytes in all; nil where that is not known.
+    /// The total number of bytes, or `nil` if it is unknown.
     public var total: Int?
-    /// Its timeout and all extensions so far.
+    /// Its timeout, including all extensions so far.
     public var elapsed: Duration
 
     /// Describes a timed-out operation.

@@ -1,16 +1,15 @@
-/// Operations that wait for the connection or for TLS, in order, and the bytes of the writes among them: to add these up
-/// at each write would be quadratic.
+/// Operations that wait for the connection or for TLS, in order. It also keeps the sum of their writes' bytes, because
+/// adding them up at each write would be quadratic.
 struct HeldOperations {
     private struct Content {
         var operations = OperationDeque<ConnectionMachine.Held>()
-        /// Bytes of the writes.
         var writeBytes = 0
     }
 
-    /// One while something is held, or none: a connection that stands has nothing to hold.
+    /// One element while operations are held, otherwise none: an open connection usually holds nothing.
     private var content: [Content] = []
 
-    /// Bytes of the writes.
+    /// The number of bytes in the held writes.
     var writeBytes: Int { content.first?.writeBytes ?? 0 }
 
     var count: Int { content.first?.operations.count ?? 0 }
@@ -29,17 +28,17 @@ struct HeldOperations {
         remove { $0.popFirst() }
     }
 
-    /// Removes the last for which `matches` holds.
+    /// Removes the last operation for which `matches` returns `true`.
     mutating func remove(where matches: (ConnectionMachine.Held) -> Bool) -> ConnectionMachine.Held? {
         remove { $0.remove(where: matches) }
     }
 
-    /// Removes the only one for which `matches` holds.
+    /// Removes the only operation for which `matches` returns `true`.
     mutating func removeOnly(where matches: (ConnectionMachine.Held) -> Bool) -> ConnectionMachine.Held? {
         remove { $0.removeOnly(where: matches) }
     }
 
-    /// Changes the first for which `change` says that it was the one; never its bytes.
+    /// Changes the first operation for which `change` returns `true`. It must not change the operation's bytes.
     mutating func change(_ change: (inout ConnectionMachine.Held) -> Bool) -> Bool {
         isEmpty ? false : content[0].operations.change(change)
     }
@@ -57,7 +56,7 @@ struct HeldOperations {
 extension ConnectionMachine.Held {
     fileprivate var writeBytes: Int { if case .write(let request, _) = self { request.contents.count } else { 0 } }
 
-    /// Its name; nil: it is no operation of a caller's.
+    /// The operation's identifier, or `nil` for the barrier.
     var operation: OperationID? {
         switch self {
         case .read(_, let id), .write(_, let id): id

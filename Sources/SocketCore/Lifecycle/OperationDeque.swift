@@ -1,50 +1,51 @@
-/// Operations that wait behind the one in hand, first in, first out, in O(1) each.
+/// The operations queued after the current one, first in, first out, in O(1) each.
 ///
-/// An array with a head index. It owns no memory until something waits, and gives back what a burst made it take.
+/// It is an array with a head index. It owns no memory until an operation is queued, and releases what a burst
+/// allocated.
 package struct OperationDeque<Operation> {
-    /// Slots before `head` are vacated at once, so that an operation that left keeps no bytes alive.
+    /// Slots before `head` are vacated at once, so that an operation that left retains no bytes.
     private var slots: [Operation?] = []
     private var firstSlot: UInt32 = 0
-    /// Four bytes, since every connection holds some.
+    /// Stored in four bytes, because every connection has several.
     private var head: Int {
         get { Int(firstSlot) }
         set { firstSlot = UInt32(newValue) }
     }
 
-    /// An empty deque, which owns no memory.
+    /// Creates an empty deque, which owns no memory.
     package init() {}
 
-    /// How many wait.
+    /// The number of queued operations.
     package var count: Int { slots.count - head }
 
-    /// Whether none waits.
+    /// Whether no operation is queued.
     package var isEmpty: Bool { slots.isEmpty }
 
-    /// For how many operations it owns memory.
+    /// The number of operations it has memory for.
     package var reserved: Int { slots.capacity }
 
-    /// The one that waits `index` places behind the first. Traps when there is none.
+    /// The operation at `index`, counted from the first. Traps if there is none.
     package subscript(index: Int) -> Operation {
         guard let operation = slots[head + index] else { fatalError("slot \(index) of \(count) is vacant") }
         return operation
     }
 
-    /// The one that waits at the end; nil when none waits.
+    /// The last operation, or `nil` if none is queued.
     package var last: Operation? { slots.last ?? nil }
 
-    /// Puts one at the end.
+    /// Adds an operation at the end.
     package mutating func append(_ operation: Operation) {
         if head >= OperationDeque.keptCapacity, head >= count { compact() }
         slots.append(operation)
     }
 
-    /// Puts one before that at the end. Traps when none waits.
+    /// Inserts an operation before the last one. Traps if none is queued.
     package mutating func insertBeforeLast(_ operation: Operation) {
         append(operation)
         slots.swapAt(slots.count - 1, slots.count - 2)
     }
 
-    /// Takes the first out; nil when none waits.
+    /// Removes and returns the first operation, or returns `nil` if none is queued.
     package mutating func popFirst() -> Operation? {
         guard head < slots.count else { return nil }
         let first = slots[head].take()
@@ -53,21 +54,21 @@ package struct OperationDeque<Operation> {
         return first
     }
 
-    /// Takes that at the end out; nil when none waits.
+    /// Removes and returns the last operation, or returns `nil` if none is queued.
     package mutating func popLast() -> Operation? {
         let last = slots.popLast() ?? nil
         shrinkWhenEmpty()
         return last
     }
 
-    /// Removes the last for which `matches` holds; nil when there is none. It looks from the end, so that removing all
-    /// from the end is not quadratic.
+    /// Removes the last operation for which `matches` returns `true`, or returns `nil` if there is none. It searches
+    /// from the end, so that removing all from the end is not quadratic.
     package mutating func remove(where matches: (Operation) -> Bool) -> Operation? {
         slots.indices.last { $0 >= head && slots[$0].map(matches) == true }.flatMap { remove(at: $0) }
     }
 
-    /// Removes the only one for which `matches` holds; nil when there is none. It looks from both ends at once, so that
-    /// removing all from either end is not quadratic.
+    /// Removes the only operation for which `matches` returns `true`, or returns `nil` if there is none. It searches
+    /// from both ends at once, so that removing all from either end is not quadratic.
     package mutating func removeOnly(where matches: (Operation) -> Bool) -> Operation? {
         var (first, last) = (head, slots.count - 1)
         while first <= last {
@@ -79,7 +80,7 @@ package struct OperationDeque<Operation> {
         return nil
     }
 
-    /// Closes the gap from the side where fewer have to move.
+    /// Closes the gap from the side with fewer operations to move.
     private mutating func remove(at index: Int) -> Operation? {
         defer { shrinkWhenEmpty() }
         guard index - head < slots.count - index else { return slots.remove(at: index) }
@@ -89,7 +90,7 @@ package struct OperationDeque<Operation> {
         return removed
     }
 
-    /// Changes the first for which `change` says that it was the one; false when there is none.
+    /// Changes the first operation for which `change` returns `true`. Returns `false` if there is none.
     package mutating func change(_ change: (inout Operation) -> Bool) -> Bool {
         for index in slots.indices where index >= head {
             guard var operation = slots[index], change(&operation) else { continue }
@@ -99,10 +100,10 @@ package struct OperationDeque<Operation> {
         return false
     }
 
-    /// Room for so many operations is kept when all have left, so that short queues do not allocate again and again.
+    /// The capacity kept when the deque empties, so that short queues don't keep reallocating.
     private static var keptCapacity: Int { 4 }
 
-    /// Done when as many slots are vacant as are filled, so each move was paid for by an operation that left.
+    /// Called when at least as many slots are vacant as filled, so an operation that left has paid for each move.
     private mutating func compact() {
         slots.removeSubrange(0..<head)
         head = 0

@@ -1,8 +1,8 @@
 extension ReadRequest {
-    /// Bytes in all; nil where that is not known.
+    /// The total number of bytes, or `nil` if it is unknown.
     package var total: Int? { kind.total }
 
-    /// Why this read can never be carried out; nil when it can.
+    /// Why this read is invalid, or `nil` if it is valid.
     package var fault: SocketError? {
         if let timeout, timeout < .zero {
             return Self.fault("timeout \(timeout): must not be negative; nil means none")
@@ -12,7 +12,7 @@ extension ReadRequest {
         return Self.fault("\(flaw.part.rawValue)\(flaw.value.map { " \($0)" } ?? ""): \(flaw.message)")
     }
 
-    /// Whether it is without fault, not standing and no frame, told without the words of what would be wrong.
+    /// Whether it is valid and neither a standing read nor a frame. Does not build the error text.
     @inline(__always)
     var isPlain: Bool {
         guard !isStanding, !lendsBytes, timeout.map({ $0 >= .zero }) ?? true, kind.isValid else { return false }
@@ -32,7 +32,7 @@ extension ReadRequest {
 }
 
 extension WriteRequest {
-    /// Why this write can never be carried out; nil when it can.
+    /// Why this write is invalid, or `nil` if it is valid.
     package var fault: SocketError? {
         if let timeout, timeout < .zero {
             return SocketError(

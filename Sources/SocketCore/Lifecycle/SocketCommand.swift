@@ -1,63 +1,64 @@
-/// An action on one socket. It is the one way in: calls on a handle, keys on a screen, scripts and tests all become one
-/// of these, and run on the engine's queue in the order in which they were posted.
+/// An action on one socket. Calls on a handle, keys on a screen, scripts and tests all become commands, which run on
+/// the engine's queue in the order in which they were posted.
 public struct SocketCommand: Hashable, Sendable {
-    /// The session that it is for.
+    /// The session to act on.
     public var socket: SocketID
-    /// What to do.
+    /// The action to perform.
     public var action: Action
 
-    /// A command for a session; nothing is checked before the engine carries it out.
+    /// Creates a command for a session. Nothing is checked until the engine runs it.
     public init(_ socket: SocketID, _ action: Action) {
         self.socket = socket
         self.action = action
     }
 
-    /// Everything that can be asked of a socket that exists. Its word, the sockets that take it and its form on the wire
-    /// are in the table of `InspectionCommand`.
+    /// Everything that a command can do to an existing socket. The table of `InspectionCommand` has each action's word,
+    /// the sockets that accept it and its form on the wire.
     public enum Action: Hashable, Sendable {
         /// Queue a read.
         case read(ReadRequest)
         /// Queue a write.
         case write(WriteRequest)
-        /// Queue one datagram; for a stream it has no effect. A `write` to a datagram socket is one to its connected peer,
-        /// a `read` of what is available takes one datagram, or all when it is standing.
+        /// Queue one datagram. Has no effect on a stream. On a datagram socket, a `write` sends to the connected peer,
+        /// and a `read` of what is available takes one datagram, or all of them if it is standing.
         case send(DatagramRequest)
-        /// Close, at once or when the named queues have emptied.
+        /// Close, at once or when the named queues are empty.
         case close(CloseMode)
-        /// Send FIN once every queued write is out; reading goes on. Later writes are refused.
+        /// Send FIN once every queued write has been sent, and keep reading. Later writes are rejected.
         case halfClose
-        /// Take no more bytes from the kernel (true), or take them again (false). Timeouts go on counting.
+        /// Pause (`true`) or resume (`false`) reading from the kernel. Timeouts keep running.
         case pauseReading(Bool)
-        /// Answer an operation that timed out. It has no effect when that operation is no longer asking.
+        /// Answer an operation that timed out. Has no effect if that operation no longer waits for a verdict.
         case answerTimeout(OperationID, TimeoutVerdict)
-        /// End queued operations before they complete. A write of which bytes were sent goes on.
+        /// Cancel queued operations. A write of which bytes were sent continues.
         case cancel(CancelTarget)
-        /// Give the verdict on the peer's certificate, which `TLSTrust.question` names. It has no effect when that
+        /// Give the verdict on the peer's certificate, which `TLSTrust.question` identifies. Has no effect if that
         /// question is no longer open.
         case answerTrust(OperationID, TrustVerdict)
-        /// Give an operation, queued or current, another timeout (nil: none), counted from when it became the current one;
-        /// one whose time is then up already times out at once. No effect on an operation that is asking or not here.
+        /// Change the timeout of a queued or current operation; `nil` removes it. The timeout counts from when the
+        /// operation became current, so it can expire at once. Has no effect if the operation waits for a verdict or
+        /// has ended.
         case setTimeout(OperationID, Duration?)
-        /// Set the marks of the write queue (nil: none). They are compared with what is queued at once.
+        /// Set the watermarks of the write queue, or remove them with `nil`. They are compared with the queue at once.
         case setWatermarks(Watermarks?)
-        /// Of a listener: accept or refuse the connection that has waited longest, whether accepting is paused or not. No
-        /// effect when none waits.
+        /// For a listener, accept or refuse the connection that has waited longest, whether accepting is paused or not.
+        /// Has no effect if none waits.
         case answerConnection(ConnectionVerdict)
-        /// Of a WebSocket: send something. No effect on any other socket.
+        /// For a WebSocket, send something. Has no effect on any other socket.
         case webSocket(WebSocketCommand)
     }
 
-    /// What becomes of a connection that waits at a listener.
+    /// The verdict on a connection that waits at a listener.
     public enum ConnectionVerdict: Hashable, Sendable {
-        /// It is accepted, as the listener would have done automatically.
+        /// Accept it, as the listener would have done automatically.
         case accept
-        /// It is ended with RST, and nobody is notified except by an event.
+        /// End it with RST. Only an event reports this.
         case refuse
     }
 
     /// Which operations to cancel.
     public enum CancelTarget: Hashable, Sendable {
-        /// This one, if it is still queued or current.
+        /// This operation, if it is still queued or current.
         case operation(OperationID)
         /// Every read.
         case reads
@@ -66,7 +67,7 @@ public struct SocketCommand: Hashable, Sendable {
     }
 }
 
-/// Each action as a command for a session; an action says what it does.
+/// Each action as a command for a session. The documentation is that of the action.
 extension SocketCommand {
     /// `Action.read(_:)`
     public static func read(_ id: SocketID, _ request: ReadRequest) -> Self { Self(id, .read(request)) }
@@ -108,24 +109,24 @@ extension SocketCommand {
 public enum CloseMode: String, Hashable, Sendable, Codable, CaseIterable {
     /// At once. Queued operations fail with `disconnected` (GCDAsyncSocket: `disconnect`).
     case now
-    /// When no read is queued any more (`disconnectAfterReading`).
+    /// When no read is left in the queue (`disconnectAfterReading`).
     case afterReading
-    /// When no write is queued any more (`disconnectAfterWriting`).
+    /// When no write is left in the queue (`disconnectAfterWriting`).
     case afterWriting
-    /// When neither is (`disconnectAfterReadingAndWriting`).
+    /// When both queues are empty (`disconnectAfterReadingAndWriting`).
     case afterBoth
-    /// At once, with RST instead of FIN: what the kernel still holds is thrown away.
+    /// At once, with RST instead of FIN. Bytes still in the kernel are discarded.
     case reset
 }
 
-/// What becomes of an operation that timed out.
+/// The verdict on an operation that timed out.
 public enum TimeoutVerdict: Hashable, Sendable {
-    /// It goes on for so much longer; must be more than zero, else it counts as `close`.
+    /// It continues for this much longer. A duration that is not more than zero counts as `close`.
     case extend(by: Duration)
-    /// It fails, with the bytes it had; the connection stays.
+    /// It fails with the bytes it had, and the connection stays open.
     case failOperation
-    /// It fails, and the connection closes with the timeout as its error. The default.
+    /// It fails, and the connection closes with the timeout as its error. This is the default.
     case close
-    /// The answer comes later, by `SocketCommand.Action.answerTimeout`; until then the operation is paused.
+    /// The verdict comes later, in `SocketCommand.Action.answerTimeout`. Until then the operation is paused.
     case later
 }

@@ -1,29 +1,29 @@
-/// The seventeen flags of GCDAsyncSocket, derived from the machines' states so that they can be shown.
+/// The seventeen flags of GCDAsyncSocket, derived for display from the states of the machines.
 ///
-/// They are a way of speaking, never the state itself. Where GCDAsyncSocket suspends a dispatch source, this engine
-/// switches off its interest in the descriptor; flags 8 and 9 mean that.
+/// They describe the state and never are the state. Where GCDAsyncSocket suspends a dispatch source, this engine turns
+/// off its interest in the descriptor; flags 8 and 9 mean that.
 public struct SocketFlags: OptionSet, Hashable, Sendable, Codable {
     /// The flag word.
     public let rawValue: UInt32
 
-    /// Takes a flag word as it is.
+    /// Creates flags from a flag word.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    /// Accepting or connecting has begun.
+    /// Accepting or connecting has started.
     public static let socketStarted = SocketFlags(rawValue: 1 << 0)
     /// The stream is usable.
     public static let connected = SocketFlags(rawValue: 1 << 1)
-    /// No new operation is taken, since a close was asked for.
+    /// New operations are rejected, because a close was requested.
     public static let forbidReadsWrites = SocketFlags(rawValue: 1 << 2)
-    /// The read in hand timed out and waits for an answer.
+    /// The current read timed out and waits for a verdict.
     public static let readsPaused = SocketFlags(rawValue: 1 << 3)
-    /// The write in hand timed out and waits for an answer.
+    /// The current write timed out and waits for a verdict.
     public static let writesPaused = SocketFlags(rawValue: 1 << 4)
-    /// Closes when no read is queued any more.
+    /// The socket closes when no read is left in the queue.
     public static let disconnectAfterReads = SocketFlags(rawValue: 1 << 5)
-    /// Closes when no write is queued any more.
+    /// The socket closes when no write is left in the queue.
     public static let disconnectAfterWrites = SocketFlags(rawValue: 1 << 6)
     /// The kernel's send buffer had room when last tried.
     public static let socketCanAcceptBytes = SocketFlags(rawValue: 1 << 7)
@@ -31,7 +31,7 @@ public struct SocketFlags: OptionSet, Hashable, Sendable, Codable {
     public static let readSourceSuspended = SocketFlags(rawValue: 1 << 8)
     /// Write interest is off.
     public static let writeSourceSuspended = SocketFlags(rawValue: 1 << 9)
-    /// TLS was asked for.
+    /// TLS was requested.
     public static let queuedTLS = SocketFlags(rawValue: 1 << 10)
     /// The TLS barrier is at the head of the read queue.
     public static let startingReadTLS = SocketFlags(rawValue: 1 << 11)
@@ -41,12 +41,12 @@ public struct SocketFlags: OptionSet, Hashable, Sendable, Codable {
     public static let socketSecure = SocketFlags(rawValue: 1 << 13)
     /// The peer's FIN was read.
     public static let socketHasReadEOF = SocketFlags(rawValue: 1 << 14)
-    /// The peer's FIN was read, everything before it was delivered, and the socket stays open for writing.
+    /// The peer's FIN was read, all bytes before it were delivered, and the socket stays open for writing.
     public static let readStreamClosed = SocketFlags(rawValue: 1 << 15)
     /// The handle is being released.
     public static let dealloc = SocketFlags(rawValue: 1 << 16)
 
-    /// Every flag with the name that GCDAsyncSocket gave it (without the `k`), lowest bit first.
+    /// Every flag with its name in GCDAsyncSocket (without the `k`), lowest bit first.
     public static let names: [(flag: SocketFlags, name: String)] = [
         (.socketStarted, "SocketStarted"), (.connected, "Connected"), (.forbidReadsWrites, "ForbidReadsWrites"),
         (.readsPaused, "ReadsPaused"), (.writesPaused, "WritesPaused"),

@@ -1,20 +1,20 @@
-/// TLS on its way: one barrier in both queues.
+/// The upgrade to TLS: one barrier in both queues.
 ///
-/// What was queued before it finishes in clear; what is queued behind it is held back and goes encrypted. The handshake
-/// begins when the barrier has come to the head of both queues, and what was read ahead by then is fed to it.
+/// Operations queued before the barrier finish in plaintext. Those queued after it are held, and run encrypted. The
+/// handshake starts when the barrier has reached the head of both queues, and receives the bytes read ahead by then.
 /// GCDAsyncSocket: `startTLS:`, with its special packet in both queues.
 package struct TLSUpgrade: Equatable, Sendable {
     private enum State: Equatable {
         case none
         case queued
         case handshaking
-        /// Somebody judges the peer's certificate; the clock of the handshake stands.
+        /// The peer's certificate waits for a verdict, and the handshake's timeout is paused.
         case asking
         case secure
     }
 
-    /// Nanoseconds: when the handshake times out or, while somebody judges, how much is left of its time. `Int64.max`: it
-    /// has no limit.
+    /// In nanoseconds, when the handshake times out or, while a verdict is pending, how much of its time is left.
+    /// `Int64.max` means no limit.
     private var time = Int64.max
     private var state = State.none {
         didSet { isPending = Self.isPending(state) }
@@ -23,7 +23,7 @@ package struct TLSUpgrade: Equatable, Sendable {
     /// Whether operations wait behind the barrier. Stored because every step reads it.
     package private(set) var isPending = false
 
-    /// Whether TLS was ever asked for; it can be only once a session.
+    /// Whether TLS was ever requested. It can be requested only once in a session.
     package var isAskedFor: Bool { state != .none }
 
     private static func isPending(_ state: State) -> Bool {
@@ -33,7 +33,7 @@ package struct TLSUpgrade: Equatable, Sendable {
         }
     }
 
-    /// Whether the barrier is at the head of both queues, or has been.
+    /// Whether the barrier has reached the head of both queues.
     package var hasBegun: Bool {
         switch state {
         case .handshaking, .asking, .secure: true
@@ -43,10 +43,10 @@ package struct TLSUpgrade: Equatable, Sendable {
 
     package var isSecure: Bool { state == .secure }
 
-    /// Whether somebody judges the peer's certificate.
+    /// Whether the peer's certificate waits for a verdict.
     package var isAsking: Bool { state == .asking }
 
-    /// When the handshake times out; nil: never, or not while somebody is asked.
+    /// The deadline of the handshake, or `nil` if it has none or is waiting for a verdict.
     package var deadline: MonotonicTime? {
         state == .handshaking && time != .max ? MonotonicTime(nanoseconds: time) : nil
     }
@@ -62,14 +62,15 @@ package struct TLSUpgrade: Equatable, Sendable {
         state = .handshaking
     }
 
-    /// The peer's certificate is to be judged: that takes the time it takes. No effect unless handshaking.
+    /// Pauses the handshake's timeout until there is a verdict on the peer's certificate. Has no effect unless
+    /// handshaking.
     package mutating func ask(now: MonotonicTime) {
         guard state == .handshaking else { return }
         if time != .max { time = (MonotonicTime(nanoseconds: time) - now).wholeNanoseconds }
         state = .asking
     }
 
-    /// The verdict is here; false when nobody was asked.
+    /// Resumes the handshake after the verdict. Returns `false` if none was pending.
     package mutating func answer(now: MonotonicTime) -> Bool {
         guard state == .asking else { return false }
         if time != .max { time = (now + .nanoseconds(time)).nanoseconds }
@@ -84,14 +85,14 @@ package struct TLSUpgrade: Equatable, Sendable {
 }
 
 extension ConnectionMachine {
-    /// What the peer's end of stream does to TLS that has not come about (GCDAsyncSocket: errSSLClosedAbort).
+    /// The error if the peer's stream ends before TLS is established (GCDAsyncSocket: errSSLClosedAbort).
     package static let cutOffBeforeTLS = SocketError(
         .tls(.closedAbort), operation: "handshake", detail: "the peer closed the connection before TLS was set up")
 
-    /// Puts the barrier in both queues. The answer is why not: TLS was asked for before, or the connection is ending.
+    /// Puts the barrier in both queues. Returns an error if TLS was already requested or the connection is ending.
     ///
-    /// A standing read never completes for good, so it does not hold the barrier up: it goes behind it, and what it had
-    /// gathered is read ahead.
+    /// A standing read never completes for good, so it does not delay the barrier: it moves behind it, and the bytes it
+    /// had gathered count as read ahead.
     package mutating func startTLS() -> SocketError? {
         if upgrade.isAskedFor {
             return SocketError(
@@ -109,13 +110,13 @@ extension ConnectionMachine {
         return nil
     }
 
-    /// The handshake begins. The answer is what was read ahead, which is the handshake's first input.
+    /// Starts the handshake. Returns the bytes read ahead, which are its first input.
     package mutating func beginHandshake(until: MonotonicTime?) -> [UInt8] {
         upgrade.begin(until: until)
         return reading.takeUnread()
     }
 
-    /// The handshake is done: what waited behind the barrier begins.
+    /// Ends the handshake and queues the operations held after the barrier.
     package mutating func didSecure(now: MonotonicTime) {
         upgrade.finish()
         while !held.isEmpty { releaseFirstHeld(now: now) }
