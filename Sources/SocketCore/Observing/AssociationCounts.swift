@@ -1,14 +1,14 @@
-/// How many associations a relay of datagrams has had, and how they ended.
+/// The associations of a datagram relay, and how they ended.
 public struct AssociationCounts: Hashable, Sendable, Codable {
-    /// Those that there are.
+    /// Those open now.
     public var open = 0
-    /// All that there ever were.
+    /// Those opened in all.
     public var opened: UInt64 = 0
-    /// Those that ended because neither side sent anything for a while.
+    /// Those that ended because both sides were silent for a while.
     public var expired: UInt64 = 0
     /// Those that ended because there was no room for another client.
     public var evicted: UInt64 = 0
 
-    /// All zero.
+    /// Creates counts that are all 0.
     public init() {}
 }

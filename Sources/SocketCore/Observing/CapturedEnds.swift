@@ -1,19 +1,19 @@
-/// What this host tells of the two ends of a connection whose packets are captured. An end that is not on this host, or was
-/// not seen, is `nil`.
+/// What this host knows about the two ends of a captured connection. An end that is not on this host, or was not seen,
+/// is `nil`.
 package struct CapturedEnds: Hashable, Sendable, Codable {
-    /// The socket of one end. Once it is gone, its queues are not known any more, and who had it stays.
+    /// The socket of one end. Once it is gone, its queues are unknown, but its owner is kept.
     package struct End: Hashable, Sendable, Codable {
         package var host: HostSnapshot
         package var kernel: KernelSnapshot?
         package var descriptor: Int32?
 
-        /// `nil`: the row is not of a socket of another program.
+        /// Returns `nil` if the row is not a socket of another program.
         package init?(_ row: SocketSnapshot) {
             guard let host = row.host else { return nil }
             (self.host, kernel, descriptor) = (host, row.kernel, row.descriptor)
         }
 
-        /// The same when the kernel does not list it any more.
+        /// This end once the kernel no longer lists it.
         package var gone: End {
             var end = self
             (end.host.unread, end.host.unsent, end.host.tcp, end.kernel) = (nil, nil, nil, nil)
@@ -28,7 +28,7 @@ package struct CapturedEnds: Hashable, Sendable, Codable {
 
     package init(local: End? = nil, peer: End? = nil) { (self.local, self.peer) = (local, peer) }
 
-    /// What was found about either, each matter once.
+    /// The findings about both ends, with each lint listed once.
     package var verdicts: [HostFinding] {
         let here = local?.host.verdicts ?? []
         let there = peer?.host.verdicts ?? []

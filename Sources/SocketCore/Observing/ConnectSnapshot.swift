@@ -1,8 +1,8 @@
-/// How a connection came about.
+/// How a connection was established.
 public struct ConnectSnapshot: Hashable, Sendable, Codable {
     /// One address that was tried.
     public struct Attempt: Hashable, Sendable, Codable {
-        /// How it stands.
+        /// The state of the attempt.
         public enum Outcome: Hashable, Sendable, Codable {
             /// Not answered yet.
             case trying
@@ -10,13 +10,13 @@ public struct ConnectSnapshot: Hashable, Sendable, Codable {
             case failed(errno: Int32)
             /// This one became the connection.
             case won
-            /// Given up, since another won or the connect ended.
+            /// Abandoned, because another one won or the connect ended.
             case abandoned
         }
 
         /// The address.
         public var address: SocketAddress
-        /// How it stands.
+        /// The state of the attempt.
         public var outcome: Outcome
         /// How long it took, or has taken so far.
         public var duration: Duration
@@ -29,13 +29,13 @@ public struct ConnectSnapshot: Hashable, Sendable, Codable {
         }
     }
 
-    /// How long the resolver took; nil while it works, and where nothing was to be resolved.
+    /// How long the resolver took, or `nil` if it is still running or there was nothing to resolve.
     public var resolvedIn: Duration?
-    /// How many addresses there are to try.
+    /// The number of addresses to try.
     public var addressCount: Int
-    /// Those tried so far, in order.
+    /// The addresses tried so far, in order.
     public var attempts: [Attempt]
-    /// When the connect will time out; nil: never, or it has ended.
+    /// The connect's deadline, or `nil` if it has none or has ended.
     public var deadline: MonotonicTime?
 
     /// Describes a connect.

@@ -1,14 +1,14 @@
-/// Numbers of the engine itself, counted over its life.
+/// The engine's own counters over its lifetime.
 public struct EngineCounters: Hashable, Sendable, Codable {
     /// Times the engine ran.
     public var turns: UInt64 = 0
-    /// Readiness reports taken from the kernel.
+    /// Readiness events received from the kernel.
     public var readinessEvents: UInt64 = 0
-    /// Commands carried out.
+    /// Commands performed.
     public var commands: UInt64 = 0
-    /// Sessions begun.
+    /// Sessions started.
     public var opened: UInt64 = 0
-    /// Sessions over, whether still listed or not.
+    /// Sessions that ended, whether or not they are still listed.
     public var closed: UInt64 = 0
     /// Bytes received by all sessions.
     public var received: UInt64 = 0
@@ -16,58 +16,61 @@ public struct EngineCounters: Hashable, Sendable, Codable {
     public var sent: UInt64 = 0
     /// Times the kernel refused a descriptor because the process (EMFILE) or the system (ENFILE) had none left.
     public var descriptorsRefused: UInt64 = 0
-    /// Bytes that messages of WebSockets take up now that have not come whole, without the first 64 KiB of each;
+    /// Bytes that incomplete WebSocket messages use now, not counting the first 64 KiB of each.
     /// `EngineConfiguration.unfinishedMessageBytes` limits them.
     public var unfinishedMessageBytes: UInt64 = 0
-    /// WebSockets that failed with code 1013 because those bytes were used up.
+    /// WebSockets that failed with code 1013 because that limit was reached.
     public var messagesWithoutRoom: UInt64 = 0
 
-    /// All zero.
+    /// Creates counters that are all 0.
     public init() {}
 }
 
-/// A consistent picture of every session of an engine at one instant.
+/// A consistent snapshot of every session of an engine at one instant.
 public struct EngineSnapshot: Hashable, Sendable, Codable {
-    /// The version of this form; a reader that knows another one should refuse.
+    /// The version of this format. A reader should reject versions that it does not know.
     public var version = 1
     /// The engine's name.
     public var engine: String
-    /// The instant.
+    /// The instant of the snapshot.
     public var time: MonotonicTime
     /// The same instant on the wall clock, in nanoseconds since 1970 (UTC).
     public var wallNanoseconds: Int64
-    /// Live sessions and those that closed lately, oldest first.
+    /// Live sessions and recently closed ones, oldest first.
     public var sockets: [SocketSnapshot]
-    /// Numbers of the engine itself.
+    /// The engine's own counters.
     public var counters: EngineCounters
     /// How busy the engine is.
     public var times: EngineTimes
-    /// Events from the sequence number asked for on, as far as they are still there.
+    /// Events from the requested sequence number on, if they are still in the ring.
     public var events: [SocketEvent]
-    /// Events since the one asked for that were overwritten before this snapshot; they lie before `events`.
+    /// The number of events from the requested one on that were overwritten before this snapshot. They precede
+    /// `events`.
     public var eventsLost: UInt64
-    /// The sequence number to ask for next.
+    /// The sequence number to request next.
     public var nextEvent: UInt64
-    /// What was kept of the traffic of the session asked for.
+    /// The traffic that was kept of the requested session.
     public var traffic: TrafficSnapshot?
-    /// The session that `traffic` is of.
+    /// The session that `traffic` belongs to.
     public var trafficOf: SocketID?
-    /// The engines of a snapshot that several programs are put into; `nil` in a snapshot of one.
+    /// The engines in a snapshot that combines several programs, or `nil` in a snapshot of one.
     package var shares: [EngineShare]?
-    /// Where in its history this is; `nil`: its source cannot be rewound.
+    /// The position of this snapshot in its source's history, or `nil` if the source cannot be rewound.
     package var moment: SnapshotMoment?
-    /// The number of the request that this answers; see `SnapshotRequest.turn`.
+    /// The number of the request that this snapshot answers; see `SnapshotRequest.turn`.
     package var turn: UInt64 = 0
-    /// What was kept of the traffic of the sessions where that changed since the request's versions; `nil`: not asked for.
+    /// The traffic of the sessions where it changed since the request's versions, or `nil` if it was not requested.
     package var changedTraffic: [SocketID: VersionedTraffic]?
-    /// The other ends of connections, as this viewer found them; `nil`: it did not look.
+    /// The other ends of connections that this viewer found, or `nil` if it did not look for them.
     package var peers: [SocketID: PeerEnd]?
-    /// What was shown before this, oldest first, where what adds up over snapshots begins again; `nil`: this goes on.
+    /// The snapshots before this one, oldest first, if values that accumulate over snapshots start over, or `nil` if
+    /// they continue.
     package var before: [EngineSnapshot]?
-    /// What this has beside the sessions that changed, which `sockets` then holds; `nil`: `sockets` are all there are.
+    /// Everything in this snapshot but the sessions that changed, which are in `sockets`. It is `nil` if `sockets`
+    /// lists all sessions.
     package var changes: SnapshotChanges?
 
-    /// A picture without sessions.
+    /// Creates a snapshot without sessions.
     public init(engine: String, time: MonotonicTime, wallNanoseconds: Int64) {
         self.engine = engine
         self.time = time
@@ -81,7 +84,7 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
     }
 }
 
-/// What was kept of a session's traffic, and the version of that.
+/// The traffic that was kept of a session, and its version.
 package struct VersionedTraffic: Hashable, Sendable, Codable {
     package var version: UInt64
     package var traffic: TrafficSnapshot
@@ -89,28 +92,29 @@ package struct VersionedTraffic: Hashable, Sendable, Codable {
     package init(version: UInt64, traffic: TrafficSnapshot) { (self.version, self.traffic) = (version, traffic) }
 }
 
-/// What a snapshot of the sessions that changed since the one before it has beside them. All but `watched` and `gone` is
-/// in its last piece only.
+/// The contents of a snapshot of changes in addition to the changed sessions. Everything but `watched` and `gone` is
+/// only in the last piece.
 package struct SnapshotChanges: Hashable, Sendable, Codable {
-    /// Sessions that are gone without an ending.
+    /// Sessions that disappeared without a record of their end.
     package var gone: [SocketID] = []
-    /// The oldest ending that is still listed; nil: none is.
+    /// The oldest closed session that is still listed, or `nil` if there is none.
     package var oldestClosed: SocketID?
-    /// Sessions that some viewer watches, with listings and the kernel's side.
+    /// Sessions that a viewer watches, with their listings and the kernel's state.
     package var watched: [SocketID: SocketSnapshot] = [:]
-    /// What was kept of the traffic of the sessions asked for.
+    /// The traffic that was kept of the requested sessions.
     package var traffic: [SocketID: TrafficSnapshot] = [:]
-    /// Whether there was too much for one piece: sessions go on in the next one, and all else is in the last.
+    /// Whether there was too much for one piece. Further sessions follow in the next piece, and everything else in the
+    /// last.
     package var isPartial = false
-    /// What it took to make, on the engine's queue.
+    /// The time that the snapshot took on the engine's queue.
     package var cost = Duration.zero
 
     package init() {}
 }
 
-/// The numbers of one engine, at an instant of its own, in a snapshot of several programs.
+/// The counters of one engine, at an instant of its own, in a snapshot of several programs.
 package struct EngineShare: Hashable, Sendable, Codable {
-    /// Which program's it is; see `SocketID.ordinal`.
+    /// The number of the program; see `SocketID.ordinal`.
     package var ordinal: Int
     /// The engine's name.
     package var engine: String
@@ -118,7 +122,7 @@ package struct EngineShare: Hashable, Sendable, Codable {
     package var counters: EngineCounters
     package var times: EngineTimes
 
-    /// The numbers of a snapshot of one program.
+    /// Takes the counters from a snapshot of one program.
     package init(_ snapshot: EngineSnapshot, ordinal: Int = 0) {
         self.ordinal = ordinal
         engine = snapshot.engine
@@ -127,63 +131,63 @@ package struct EngineShare: Hashable, Sendable, Codable {
 }
 
 extension EngineSnapshot {
-    /// The engines that this is a snapshot of.
+    /// The engines in this snapshot.
     package var engines: [EngineShare] { shares ?? [EngineShare(self)] }
 
-    /// The engine that a session lives on.
+    /// The engine that owns a session.
     package func engine(of id: SocketID) -> EngineShare {
         shares?.first { $0.ordinal == id.ordinal } ?? EngineShare(self)
     }
 }
 
-/// What a snapshot shall hold beyond the sessions themselves.
+/// What a snapshot includes in addition to the sessions.
 public struct SnapshotRequest: Hashable, Sendable {
-    /// Sessions whose kernel side is asked for (a few system calls each).
+    /// The sessions whose kernel state is requested, at a few system calls each.
     public var kernel: KernelChoice
-    /// List events from this sequence number on; nil: none.
+    /// Lists events from this sequence number on, or none if it is `nil`.
     public var eventsFrom: UInt64?
-    /// The session whose kept traffic is listed; nil: none.
+    /// Lists the kept traffic of this session, or none if it is `nil`.
     public var traffic: SocketID?
-    /// Lists the sessions that changed, without listings of their queues; nil: lists all sessions. The kernel's side and
-    /// traffic are then asked for here.
+    /// Lists only the sessions that changed, without listings of their queues, or all sessions if it is `nil`. It then
+    /// also requests the kernel's state and the traffic.
     package var changes: Changes?
-    /// The time of day, in nanoseconds since 1970, whose state is asked for, of a source that can be rewound; `nil`: the
-    /// latest.
+    /// The requested instant, in nanoseconds since 1970, for a source that can be rewound, or `nil` for the latest.
     package var instant: Int64?
-    /// Counts how often the viewer went to another instant. The answer has the same number; with a new one, events begin
-    /// again.
+    /// The number of times that the viewer has jumped to another instant. The answer has the same number. If the number
+    /// is new, events start over.
     package var turn: UInt64 = 0
 
-    /// Of a recording: the versions of the traffic that it has. What was kept of the others is listed; `nil`: of none.
+    /// For a recording, the versions of the traffic that the viewer already has. The others are listed. If it is `nil`,
+    /// none are listed.
     package var trafficVersions: [SocketID: UInt64]?
 
-    /// A look at what changed, which one reader at a time takes, a piece at a time.
+    /// A request for changes, made by one reader at a time, one piece at a time.
     package struct Changes: Hashable, Sendable {
-        /// Tell all there is, whether it changed or not.
+        /// Whether to list every session, even if it has not changed.
         package var isWhole = false
-        /// Go on with the one before, which was too much for one piece.
+        /// Whether to continue the previous request, which was too much for one piece.
         package var isContinued = false
-        /// Sessions to be listed whole, with the kernel's side.
+        /// Sessions to list in full, with the kernel's state.
         package var watched: Set<SocketID> = []
         /// Whether every session counts as watched, up to `InspectionWatch.limit` of them.
         package var watchesAll = false
-        /// Sessions whose traffic is told.
+        /// Sessions whose traffic is included.
         package var traffic: Set<SocketID> = []
 
         package init() {}
     }
 
-    /// Which sessions' kernel side is asked for.
+    /// The sessions whose kernel state is requested.
     public enum KernelChoice: Hashable, Sendable {
-        /// None.
+        /// No sessions.
         case none
-        /// These.
+        /// Only these sessions.
         case only(Set<SocketID>)
-        /// All live ones.
+        /// All live sessions.
         case all
     }
 
-    /// Asks for nothing beyond the sessions, unless said otherwise.
+    /// Creates a request. By default it requests only the sessions.
     public init(kernel: KernelChoice = .none, eventsFrom: UInt64? = nil, traffic: SocketID? = nil) {
         self.kernel = kernel
         self.eventsFrom = eventsFrom

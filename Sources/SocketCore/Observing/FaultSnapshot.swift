@@ -1,14 +1,14 @@
-/// What faults and breakpoints do to a connection. Both legs of a relayed one show the same.
+/// The effects of fault rules and breakpoints on a connection. Both legs of a relayed connection show the same.
 public struct FaultSnapshot: Hashable, Sendable, Codable {
-    /// A rule that concerns the connection.
+    /// A rule that applies to the connection.
     public struct Rule: Hashable, Sendable, Codable {
         /// Its number in the list of rules.
         public var number: Int
-        /// The word of its effect, as in `latency`.
+        /// The keyword of its effect, as in `latency`.
         public var effect: String
         /// The effect with its values, as in `latency 200ms`.
         public var text: String
-        /// How often it took effect here.
+        /// The number of times it took effect on this connection.
         public var count: UInt64
 
         /// Describes a rule.
@@ -17,7 +17,7 @@ public struct FaultSnapshot: Hashable, Sendable, Codable {
         }
     }
 
-    /// The connection is over: nobody will get what a rule delays.
+    /// Counts delayed bytes as dropped once the connection has ended and cannot deliver them.
     package mutating func dropDelayed() {
         droppedBytes += UInt64(max(0, delayedBytes))
         delayedBytes = 0
@@ -27,20 +27,20 @@ public struct FaultSnapshot: Hashable, Sendable, Codable {
     public struct Hold: Hashable, Sendable, Codable {
         /// Its number in the list of breakpoints.
         public var breakpoint: Int
-        /// Its point, as in `bytes 4711`.
+        /// Its position, as in `bytes 4711`.
         public var text: String
-        /// Since when it holds.
+        /// When it started to hold.
         public var since: MonotonicTime
-        /// Bytes that were received and wait here, to the server and to the client.
+        /// The number of received bytes waiting here for the server.
         public var upstreamBytes: Int
-        /// The same, of those to the client.
+        /// The number of received bytes waiting here for the client.
         public var downstreamBytes: Int
-        /// The next of those to the server, at most `preview` of them.
+        /// The next bytes for the server, at most `preview` of them.
         public var upstreamNext: [UInt8] = []
-        /// The next of those to the client, at most `preview` of them.
+        /// The next bytes for the client, at most `preview` of them.
         public var downstreamNext: [UInt8] = []
 
-        /// How many of the bytes that wait are shown.
+        /// The most waiting bytes that are shown.
         public static let preview = 64
 
         /// Describes a hold.
@@ -52,22 +52,23 @@ public struct FaultSnapshot: Hashable, Sendable, Codable {
         }
     }
 
-    /// The rules that concern it, by number.
+    /// The rules that apply to it, by number.
     public var rules: [Rule]
-    /// Bytes that rules hold back for later.
+    /// The number of bytes that rules delay.
     public var delayedBytes: Int
-    /// Bytes that rules, or the user, dropped.
+    /// The number of bytes that rules or the user dropped.
     public var droppedBytes: UInt64
-    /// Whether a delay holds as much as it may, so that the sender is held back too.
+    /// Whether a delay's buffer is full, so that the sender is held back too.
     public var isLimitedByBuffer: Bool
-    /// The breakpoint that holds it; `nil`: none does.
+    /// The breakpoint that holds it, or `nil` if none does.
     public var hold: Hold?
 
-    /// Describes a connection that nothing concerns.
+    /// Describes a connection without faults.
     public init() {
         (rules, delayedBytes, droppedBytes, isLimitedByBuffer, hold) = ([], 0, 0, false, nil)
     }
 
-    /// Whether a rule has done anything, or a breakpoint holds: what the connection does then is not its peers' doing.
+    /// Whether a rule has taken effect or a breakpoint holds. The peers are then not the cause of the connection's
+    /// behavior.
     package var hasActed: Bool { hold != nil || droppedBytes > 0 || rules.contains { $0.count > 0 } }
 }

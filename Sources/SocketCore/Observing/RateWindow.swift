@@ -1,8 +1,8 @@
 /// A rate smoothed over one second, from samples of a total that only grows.
 ///
-/// An exponential average that begins at 0, and whose weight depends on the time between two samples. However often it
-/// is sampled, what it shows adds up to what the total grew by: a burst of 1,000 bytes is shown as at most 1,000 bytes a
-/// second, and a steady flow is shown at 63 % after one second and at 95 % after three.
+/// It is an exponential average that starts at 0 and weights each sample by the time since the last one. However often
+/// it is sampled, the rates it shows add up to the growth of the total: a burst of 1,000 bytes is shown as at most
+/// 1,000 bytes a second, and a steady flow is shown at 63 % after one second and at 95 % after three.
 package struct RateWindow {
     private enum State {
         case empty
@@ -12,17 +12,17 @@ package struct RateWindow {
 
     private var state = State.empty
 
-    /// Nothing sampled yet: the first sample is where it begins to measure.
+    /// Creates an empty window. The first sample starts the measurement.
     package init() {}
 
-    /// Measures from the instant at which the total was 0, if that is so recent that the average would still know of it;
-    /// otherwise from the first sample on.
+    /// Measures from `start`, when the total was 0, if that is recent enough to affect the average. Otherwise measures
+    /// from the first sample.
     package init(since start: MonotonicTime, now: MonotonicTime) {
         if now - start <= Self.silence { state = .sampled(total: 0, time: start) }
     }
 
-    /// How much the total grows a second; nil until there are two samples at least 50 ms apart. 0 is exact: what falls
-    /// below half a unit a second counts as nothing.
+    /// The growth of the total in a second, or `nil` until there are two samples at least 50 ms apart. A rate below
+    /// half a unit a second counts as exactly 0.
     package var perSecond: Double? {
         switch state {
         case .empty, .sampled: nil
@@ -30,7 +30,7 @@ package struct RateWindow {
         }
     }
 
-    /// What the last sample said; nil: there was none.
+    /// The last sampled total, or `nil` if there is none.
     package var total: UInt64? {
         switch state {
         case .empty: nil
@@ -38,8 +38,8 @@ package struct RateWindow {
         }
     }
 
-    /// Notes that the total has not grown until `time`, without a sample for it: what it grows by next grew since then. Not
-    /// of a rate that is not 0: that has to be sampled to fall.
+    /// Records that the total has not grown until `time`, without a sample. The next growth is then measured from
+    /// `time`. Has no effect on a rate other than 0, which needs samples to fall.
     package mutating func recordIdle(until time: MonotonicTime) {
         switch state {
         case .sampled(let total, let last) where last < time: state = .sampled(total: total, time: time)
@@ -49,8 +49,8 @@ package struct RateWindow {
         }
     }
 
-    /// Takes a sample. One that comes less than 50 ms after the last one is left to the next; a total below the last
-    /// one counts as no growth.
+    /// Takes a sample. One that comes less than 50 ms after the last one is merged into the next. A total below the
+    /// last one counts as no growth.
     package mutating func sample(total: UInt64, now: MonotonicTime) {
         switch state {
         case .empty:
@@ -64,7 +64,7 @@ package struct RateWindow {
         }
     }
 
-    /// Weighs what the total grew by since the last sample into the average that held then.
+    /// Weights the growth since the last sample into the previous average.
     private mutating func average(
         _ average: Double, from lastTotal: UInt64, _ time: MonotonicTime, to total: UInt64, now: MonotonicTime,
         grew: MonotonicTime

@@ -1,138 +1,143 @@
-/// One thing that happened to a socket, as it is kept in the engine's ring.
+/// An event of a socket, as it is kept in the engine's ring.
 ///
-/// Plain numbers, so that recording one allocates nothing; what `first` and `second` mean stands beside each kind.
+/// It consists of plain numbers, so that recording one allocates nothing. Each kind documents its `first` and `second`.
 public struct SocketEvent: Hashable, Sendable, Codable {
-    /// What happened.
+    /// The kind of event.
     public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-        /// A connect began and its name is being resolved.
+        /// A connect started and its name is being resolved.
         case resolving
-        /// The name is resolved; first: number of addresses.
+        /// The name was resolved. `first` is the number of addresses.
         case resolved
-        /// A connect to one address began; first: its index in `ConnectSnapshot.attempts`.
+        /// A connect to one address started. `first` is its index in `ConnectSnapshot.attempts`.
         case connectAttempt
-        /// A connect to one address failed; first: its index, second: errno.
+        /// A connect to one address failed. `first` is its index, `second` the errno.
         case connectRefused
-        /// The connection stands.
+        /// The connection was established.
         case connected
-        /// The listener listens.
+        /// The listener started to listen.
         case listening
-        /// The listener took a connection; first: number of the new socket.
+        /// The listener accepted a connection. `first` is the number of the new socket.
         case accepted
-        /// accept failed; first: errno.
+        /// accept failed. `first` is the errno.
         case acceptFailed
-        /// A connection that waited at the listener was refused by hand, with RST.
+        /// A connection that waited at the listener was refused with RST by a command.
         case connectionRefused
-        /// A read was queued; first: `OperationID.number`.
+        /// A read was queued. `first` is `OperationID.number`.
         case readQueued
-        /// The read in hand got bytes but is not done; first: bytes just added, second: bytes so far.
+        /// The current read received bytes but is not complete. `first` is the bytes just added, `second` the bytes so
+        /// far.
         case readPartial
-        /// A read completed; first: bytes.
+        /// A read completed. `first` is its bytes.
         case readDone
-        /// A read ended without completing; first: bytes so far, second: bytes asked for (0: not known).
+        /// A read ended without completing. `first` is the bytes so far, `second` the requested bytes, or 0 if unknown.
         case readFailed
-        /// A write was queued; first: bytes.
+        /// A write was queued. `first` is its bytes.
         case writeQueued
-        /// A user wrote into a connection that belongs to others; first: bytes. Its `writeQueued` follows.
+        /// A user wrote into a connection of another program. `first` is the bytes. Its `writeQueued` follows.
         case injected
-        /// An HTTP proxy sends a request on with another head; first: bytes of the head that came, second: of that sent.
+        /// An HTTP proxy forwards a request with a rewritten head. `first` is the bytes of the received head, `second`
+        /// those of the one sent.
         case headRewritten
-        /// The write in hand got some bytes out; first: bytes just written, second: bytes so far.
+        /// The kernel accepted part of the current write. `first` is the bytes just written, `second` the bytes so far.
         case writePartial
-        /// A write is wholly with the kernel; first: bytes.
+        /// The kernel accepted every byte of a write. `first` is its bytes.
         case writeDone
-        /// A write ended without completing; first: bytes so far, second: bytes in all.
+        /// A write ended without completing. `first` is the bytes so far, `second` the total.
         case writeFailed
-        /// The read in hand timed out; first: bytes so far, second: milliseconds elapsed.
+        /// The current read timed out. `first` is the bytes so far, `second` the milliseconds elapsed.
         case readTimedOut
-        /// The write in hand timed out; first: bytes so far, second: milliseconds elapsed.
+        /// The current write timed out. `first` is the bytes so far, `second` the milliseconds elapsed.
         case writeTimedOut
-        /// A timed-out operation got more time; first: milliseconds added.
+        /// A timed-out operation was extended. `first` is the milliseconds added.
         case timeoutExtended
-        /// An operation got another timeout by hand; first: it in milliseconds, -1: none.
+        /// A command changed an operation's timeout. `first` is the new one in milliseconds, or -1 for none.
         case timeoutChanged
-        /// Reading was paused by hand.
+        /// Reading was paused by the caller or the user.
         case readingPaused
-        /// Reading was resumed by hand.
+        /// Reading was resumed by the caller or the user.
         case readingResumed
-        /// Bytes are there but no read takes them: read interest went off.
+        /// Bytes are waiting but no read wants them, so read interest was turned off.
         case readInterestOff
-        /// Read interest went on again.
+        /// Read interest was turned on again.
         case readInterestOn
-        /// The kernel's send buffer is full: write interest went on; first: bytes pending here.
+        /// The kernel's send buffer is full, so write interest was turned on. `first` is the bytes pending here.
         case writeBlocked
         /// The kernel's send buffer has room again.
         case writeUnblocked
-        /// More bytes are queued for writing than the high mark allows; first: how many.
+        /// The write queue exceeds the high watermark. `first` is its bytes.
         case aboveHighMark
-        /// What is queued for writing has fallen to the low mark; first: how many bytes are left.
+        /// The write queue has shrunk to the low watermark. `first` is the bytes left.
         case belowLowMark
-        /// The peer's FIN was seen; first: 1 when unread bytes lie before it, 2 when they do and both sides are gone,
-        /// be it by a reset or by FIN on either side.
+        /// The peer's FIN was detected. `first` is 1 if unread bytes precede it, or 2 if they do and both directions
+        /// are closed, by a reset or by a FIN from each side.
         case peerClosed
-        /// We sent FIN and go on reading; first: 1 when further input is discarded, since everything is written.
+        /// The local side sent FIN and keeps reading. `first` is 1 if further input is discarded because everything is
+        /// written.
         case halfClosed
-        /// A close was asked for; first: index of the mode in `CloseMode.allCases`.
+        /// A close was requested. `first` is the index of the mode in `CloseMode.allCases`.
         case closeRequested
-        /// The connection went to another engine; first: its number there.
+        /// The connection moved to another engine. `first` is its number there.
         case movedAway
-        /// The connection came from another engine; first: its number there.
+        /// The connection came from another engine. `first` is its number there.
         case movedHere
-        /// TLS was asked for; first: reads that come before it, second: writes that do.
+        /// TLS was requested. `first` is the number of reads before it, `second` that of writes.
         case tlsQueued
-        /// The TLS handshake began; first: bytes read ahead that were fed to it.
+        /// The TLS handshake started. `first` is the bytes read ahead that it received.
         case tlsBegan
-        /// Somebody is asked about the peer's certificate; first: OpenSSL's verification code, 0: it is in order.
+        /// The peer's certificate waits for a verdict. `first` is OpenSSL's verification code, 0 if it is valid.
         case trustAsked
-        /// The certificate was judged; first: 1 when it was accepted.
+        /// The verdict on the certificate arrived. `first` is 1 if it was accepted.
         case trustAnswered
-        /// TLS is set up; first: microseconds that took, second: 1 when a session was resumed.
+        /// TLS is established. `first` is the microseconds that took, `second` is 1 if a session was resumed.
         case secured
-        /// The peer sent a TLS alert; first: its number (0: close_notify, the orderly end).
+        /// The peer sent a TLS alert. `first` is its number; 0 is close_notify, the orderly end.
         case alertReceived
-        /// We sent a TLS alert; first: its number.
+        /// The local side sent a TLS alert. `first` is its number.
         case alertSent
-        /// A datagram socket has an address of its own.
+        /// A datagram socket was bound to a local address.
         case bound
-        /// Datagrams were received together; first: how many, second: bytes.
+        /// Datagrams were received together. `first` is their number, `second` their bytes.
         case datagramsReceived
-        /// A datagram was sent; first: bytes.
+        /// A datagram was sent. `first` is its bytes.
         case datagramSent
-        /// A datagram was not sent; first: bytes, second: errno, or 0.
+        /// A datagram was not sent. `first` is its bytes, `second` the errno, or 0.
         case datagramFailed
-        /// Datagrams were dropped on this side; first: how many, second: 0 by the receive filter, 1 from somebody else
-        /// than the connected peer, 2 since nobody fetched those before, 3 held back by the send filter.
+        /// Datagrams were dropped locally. `first` is their number. `second` is the reason: 0 for the receive filter, 1
+        /// for a sender other than the connected peer, 2 because earlier ones had not been fetched, 3 for those held
+        /// back by the send filter.
         case datagramsDropped
-        /// Datagrams were longer than what is kept of one; first: how many.
+        /// Datagrams were longer than the receive limit and were truncated. `first` is their number.
         case datagramsTruncated
-        /// The kernel reported an error of a datagram that was sent earlier; first: errno.
+        /// The kernel reported an error for a datagram sent earlier. `first` is the errno.
         case datagramError
-        /// In a capture, bytes came again and were not the same; first: how many. Those that came first stay.
+        /// In a capture, bytes were received again with different contents. `first` is their number. The earlier bytes
+        /// are kept.
         case copiesDiffer
         /// A multicast group was joined.
         case groupJoined
         /// A multicast group was left.
         case groupLeft
-        /// A datagram socket is not connected any more.
+        /// A datagram socket was disconnected from its peer.
         case disconnected
-        /// A fault took effect on purpose; first: the rule's number, second: the stream offset, or -1.
+        /// A fault rule took effect. `first` is the rule's number, `second` the stream offset, or -1.
         case faulted
-        /// A breakpoint holds the connection; first: its number, second: bytes that wait here.
+        /// A breakpoint holds the connection. `first` is its number, `second` the bytes waiting here.
         case held
-        /// It holds the connection no more; first: its number, second: milliseconds that it did.
+        /// A breakpoint released the connection. `first` is its number, `second` the milliseconds that it held.
         case released
-        /// The session is over and its descriptor is closed; the reason is in the snapshot's `closed`.
+        /// The session ended and its descriptor is closed. The snapshot's `closed` has the reason.
         case closed
     }
 
-    /// Counted from 0 over the engine's life; a gap means events that were overwritten before they were read.
+    /// Counted from 0 over the engine's lifetime. A gap means that events were overwritten before they were read.
     public var sequence: UInt64
-    /// When it happened, to the turn of the engine.
+    /// When it happened, with the precision of an engine turn.
     public var time: MonotonicTime
     /// The session it happened to.
     public var socket: SocketID
-    /// What happened.
+    /// The kind of event.
     public var kind: Kind
-    /// The tag of the operation it is about; 0 where there is none.
+    /// The tag of its operation, or 0 if it has none.
     public var tag: Int
     /// See `Kind`.
     public var first: Int

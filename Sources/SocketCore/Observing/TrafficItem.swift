@@ -1,6 +1,6 @@
-/// One operation's bytes, kept for a person to look at.
+/// The bytes of one operation, kept for display.
 public struct TrafficItem: Hashable, Sendable, Codable {
-    /// Which way the bytes went.
+    /// The direction of the bytes.
     public enum Direction: String, Hashable, Sendable, Codable {
         /// From the peer.
         case received
@@ -8,46 +8,45 @@ public struct TrafficItem: Hashable, Sendable, Codable {
         case sent
     }
 
-    /// How the operation stands.
+    /// The state of the operation.
     public enum State: Hashable, Sendable, Codable {
-        /// It has some of its bytes and wants more.
+        /// It has some of its bytes and waits for more.
         case inProgress
-        /// It completed, this long after it became the one in hand.
+        /// It completed, this long after it became current.
         case complete(after: Duration)
-        /// It ended without completing; the reason as a sentence.
+        /// It ended without completing, for the reason in this sentence.
         case failed(String)
     }
 
-    /// Counted from 0 over the session's life; gaps are items dropped for room.
+    /// Counted from 0 over the session's life. A gap means that items were dropped to make room.
     public var sequence: UInt64
     /// The operation.
     public var operation: OperationID
-    /// When its first byte came or went.
+    /// When its first byte was received or sent.
     public var time: MonotonicTime
-    /// Which way.
+    /// The direction of the bytes.
     public var direction: Direction
     /// The operation's tag.
     public var tag: Int
-    /// What it waited for.
+    /// The kind of operation.
     public var kind: OperationSnapshot.Kind
-    /// Bytes so far.
+    /// The number of bytes so far.
     public var done: Int
-    /// Bytes in all, where known.
+    /// The total number of bytes, or `nil` if it is unknown.
     public var total: Int?
-    /// How it stands.
+    /// The state of the operation.
     public var state: State
-    /// The first `done` bytes or fewer: what was kept of them.
+    /// The first of its `done` bytes, as many as were kept.
     public var bytes: [UInt8]
-    /// The last bytes, where those between `bytes` and them are not kept; else empty.
+    /// Its last bytes, if those between `bytes` and them were not kept, or else empty.
     public var tail: [UInt8]
-    /// Bytes of the items dropped for room between the item before and this one.
+    /// The number of bytes in the items dropped between the previous item and this one.
     public var skipped: UInt64
-    /// Of a datagram: who sent it, or to whom it went; nil for streams.
+    /// For a datagram, the address of its sender or receiver, or `nil` for a stream.
     public var address: SocketAddress?
-    /// Of a WebSocket: what was sent or came as one; nil: bytes of a stream.
+    /// For a WebSocket, the message or control frame, or `nil` for the bytes of a stream.
     public var webSocket: WebSocketTraffic?
-    /// Whether a user wrote it into a connection that belongs to others: a relayed one, or one of a program that is
-    /// inspected.
+    /// Whether a user wrote it into a connection of another program: a relayed one, or one of an inspected program.
     public var isInjected = false
 
     /// Describes an item.
@@ -74,13 +73,13 @@ public struct TrafficItem: Hashable, Sendable, Codable {
 }
 
 extension TrafficItem {
-    /// Bytes of it that are kept.
+    /// The number of its bytes that are kept.
     package var keptBytes: Int { bytes.count + tail.count }
 
-    /// Bytes that are not kept: between `bytes` and `tail`, or after `bytes` where there is no `tail`.
+    /// The number of bytes that are not kept: between `bytes` and `tail`, or after `bytes` if there is no `tail`.
     package var missingBytes: Int { max(0, done - keptBytes) }
 
-    /// Keeps the first and the last `edge` bytes, where more are kept.
+    /// Keeps only the first and the last `edge` bytes, if it keeps more.
     package mutating func shrink(to edge: Int) {
         guard keptBytes > 2 * edge else { return }
         let ending = tail.isEmpty && bytes.count == done ? bytes : tail
@@ -89,15 +88,15 @@ extension TrafficItem {
     }
 }
 
-/// What was kept of one session's traffic.
+/// The traffic that was kept of one session.
 public struct TrafficSnapshot: Hashable, Sendable, Codable {
-    /// The items kept, oldest first; the last ones may still be in progress.
+    /// The kept items, oldest first. The last ones may still be in progress.
     public var items: [TrafficItem]
-    /// Items dropped for room since the session began: the oldest, and those in the middle of a long run of items in one
-    /// direction, which leave a gap in the sequence numbers.
+    /// The number of items dropped to make room since the session started: the oldest ones, and those in the middle of
+    /// a long run of items in one direction, which leave a gap in the sequence numbers.
     public var dropped: UInt64
 
-    /// Describes what was kept.
+    /// Describes the kept traffic.
     public init(items: [TrafficItem] = [], dropped: UInt64 = 0) {
         self.items = items
         self.dropped = dropped

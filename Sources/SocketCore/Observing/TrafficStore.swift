@@ -1,21 +1,23 @@
 /// Items of one session's traffic, within a limit of bytes.
 ///
-/// When it is full, long messages lose their middle first: the costliest run of items in one direction keeps its beginning
-/// and its end. So a large answer never pushes out the conversation before it. Where no run is long, the oldest items go.
+/// When it is full, long messages lose their middle first: the most expensive run of items in one direction keeps its
+/// start and its end. A large answer therefore never pushes out the conversation before it. If no run is long, the
+/// oldest items are dropped.
 package struct TrafficStore: Sendable {
-    /// Oldest first, ascending by sequence number; a gap in the numbers is of items that were dropped.
+    /// The items, oldest first, in ascending order of sequence number. A gap in the numbers means that items were
+    /// dropped.
     package private(set) var items: [TrafficItem] = []
-    /// What the items count: their bytes, and `itemCost` each.
+    /// The total cost of the items: their bytes, and `itemCost` each.
     package private(set) var cost = 0
-    /// Items dropped so far.
+    /// The number of items dropped so far.
     package private(set) var dropped: UInt64 = 0
-    /// What an item counts beside its bytes: about what it takes up.
+    /// The cost of an item in addition to its bytes, about the memory that it uses.
     private let itemCost: Int
 
-    /// What an item counts beside its bytes, unless said otherwise.
+    /// The default cost of an item in addition to its bytes.
     package static let standardItemCost = 1_024
 
-    /// An empty store.
+    /// Creates an empty store.
     package init(itemCost: Int = standardItemCost) { self.itemCost = itemCost }
 
     /// Adds an item after all others.
@@ -31,7 +33,7 @@ package struct TrafficStore: Sendable {
         cost += items[index].keptBytes - before
     }
 
-    /// Drops the items before a sequence number, uncounted.
+    /// Drops the items before a sequence number, without counting them.
     package mutating func drop(before sequence: UInt64) {
         let count = index(of: sequence)
         guard count > 0 else { return }
@@ -39,7 +41,8 @@ package struct TrafficStore: Sendable {
         items.removeFirst(count)
     }
 
-    /// Where the item of a sequence number is, or belongs. Looks at the last one first, since most are for after it.
+    /// Returns the index of the item with this sequence number, or where it belongs. Checks the last item first,
+    /// because most numbers come after it.
     package func index(of sequence: UInt64) -> Int {
         guard let last = items.last, last.sequence >= sequence else { return items.count }
         var (low, high) = (0, items.count - 1)
@@ -50,7 +53,7 @@ package struct TrafficStore: Sendable {
         return low
     }
 
-    /// Puts an item where `index(of:)` says, in the place of the one of that number, if there is one.
+    /// Puts an item at the index from `index(of:)`, replacing the one with its sequence number, if there is one.
     package mutating func put(_ item: TrafficItem, at index: Int) {
         if items.indices.contains(index), items[index].sequence == item.sequence {
             change(index) { $0 = item }
@@ -60,19 +63,19 @@ package struct TrafficStore: Sendable {
         }
     }
 
-    /// Whether an item is there, and the one before it has the number before its own.
+    /// Whether there is an item at `index` and the one before it has the preceding sequence number.
     package func isAfterItsPredecessor(_ index: Int) -> Bool {
         items.indices.contains(index) && index > 0 && items[index].sequence - 1 == items[index - 1].sequence
     }
 
-    /// Counts items as dropped that are not even added.
+    /// Counts items as dropped that were never added.
     package mutating func passOver(_ count: Int) { dropped += UInt64(max(0, count)) }
 
-    /// How many bytes of the beginning, and of the end, of a long message are kept in any case.
+    /// The number of bytes that a long message always keeps, both at its start and at its end.
     package static func edge(_ limit: Int) -> Int { limit / 64 }
 
-    /// Drops what does not fit into `limit`, and an eighth more, so that there is room for a while. The last item stays
-    /// unless `keepsLast` is false.
+    /// Drops what exceeds `limit`, and an eighth more to leave some room. The last item stays unless `keepsLast` is
+    /// `false`.
     package mutating func makeRoom(_ limit: Int, keepsLast: Bool = true) {
         guard cost > limit else { return }
         let goal = limit - limit / 8
@@ -85,7 +88,7 @@ package struct TrafficStore: Sendable {
         dropOldest(goal, keepsLast: keepsLast)
     }
 
-    /// Gives back the room of items that were dropped: an array keeps it, also where it is copied to be changed.
+    /// Releases the memory of dropped items, which an array keeps, even in a copy made for a change.
     package mutating func compact() {
         var fresh: [TrafficItem] = []
         fresh.reserveCapacity(items.count)
@@ -95,7 +98,7 @@ package struct TrafficStore: Sendable {
 
     private func cost(of item: TrafficItem) -> Int { item.keptBytes + itemCost }
 
-    /// The items in one direction, one after another, that count most; nil: none count more than `least`.
+    /// Returns the most expensive run of items in one direction, or `nil` if none costs more than `least`.
     private func costliestRun(above least: Int) -> Range<Int>? {
         var best: Range<Int>?
         var most = least
@@ -116,7 +119,7 @@ package struct TrafficStore: Sendable {
         }
     }
 
-    /// Drops items of a run after its first ones, oldest first; the last ones stay.
+    /// Drops items in the middle of a run, oldest first. The first and the last ones stay.
     private mutating func dropMiddle(of run: Range<Int>, edge: Int, _ goal: Int) {
         var first = run.lowerBound
         var last = run.upperBound

@@ -1,21 +1,21 @@
-/// What one item of a WebSocket's traffic is: a message with its frames, or a control frame.
+/// One item of a WebSocket's traffic: a message with its frames, or a control frame.
 public struct WebSocketTraffic: Hashable, Sendable, Codable {
-    /// What was sent, or came.
+    /// The kind of message or frame.
     public enum Kind: String, Hashable, Sendable, Codable {
-        /// A message of text.
+        /// A text message.
         case text
-        /// A message of bytes.
+        /// A binary message.
         case binary
         /// A ping.
         case ping
         /// A pong.
         case pong
-        /// A Close; the item's bytes are its code and its reason.
+        /// A Close frame. The item's bytes are its code and its reason.
         case close
-        /// Of a WebSocket that is only looked at: bytes that are no frames, behind what is wrong or behind its Close.
+        /// On an observed WebSocket, bytes that are not frames, after an error or after its Close.
         case undecoded
 
-        /// Whether it is no message.
+        /// Whether it is a control frame.
         public var isControl: Bool {
             switch self {
             case .text, .binary, .undecoded: false
@@ -24,33 +24,33 @@ public struct WebSocketTraffic: Hashable, Sendable, Codable {
         }
     }
 
-    /// What it is.
+    /// The kind of message or frame.
     public var kind: Kind
-    /// Whether it is a part of a message, of which other parts are other items.
+    /// Whether it is one part of a message whose other parts are separate items.
     public var isPart = false
-    /// Why there are no bytes of it, or what is wrong with it, as a sentence; nil: nothing.
+    /// Why its bytes are missing, or what is wrong with it, as a sentence, or `nil` if there is no problem.
     public var problem: String?
-    /// Of a pong that came: how long after its ping; nil: nobody asked for it.
+    /// For a received pong, the time since its ping, or `nil` if it is unsolicited.
     public var roundTrip: Duration?
     /// Its first frames, at most 16.
     public var frames: [WebSocketFrameRecord] = []
-    /// How many it has, those not kept included.
+    /// The number of its frames, including those not kept.
     public var frameCount = 0
-    /// Bytes of their payloads, as on the wire.
+    /// The number of bytes in their payloads, as on the wire.
     public var payloadBytes = 0
 
-    /// Frames that are kept of one message.
+    /// The most frames that are kept of one message.
     static let frameLimit = 16
 
-    /// One of which no frame is known yet.
+    /// Creates an item without frames.
     public init(_ kind: Kind) {
         self.kind = kind
     }
 
-    /// Whether its message went compressed (RFC 7692, 6: RSV1 of the first frame).
+    /// Whether its message was sent compressed (RFC 7692, 6: RSV1 of the first frame).
     public var isCompressed: Bool { frames.first.map { $0.reserved & 4 != 0 } ?? false }
 
-    /// Notes one more frame of it.
+    /// Adds one of its frames.
     package mutating func add(_ frame: WebSocketFrameRecord) {
         frameCount += 1
         payloadBytes += frame.length
@@ -59,7 +59,7 @@ public struct WebSocketTraffic: Hashable, Sendable, Codable {
 }
 
 extension WebSocketTraffic.Kind {
-    /// nil: a frame that goes on with a message.
+    /// Returns `nil` for a continuation frame.
     package init?(_ opcode: WebSocketOpcode) {
         switch opcode {
         case .continuation: return nil
@@ -71,7 +71,7 @@ extension WebSocketTraffic.Kind {
         }
     }
 
-    /// A message of this type.
+    /// Creates the kind for a message type.
     package init(_ type: WebSocketMessageType) {
         switch type {
         case .text: self = .text
