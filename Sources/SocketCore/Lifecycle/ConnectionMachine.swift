@@ -119,8 +119,8 @@ package struct ConnectionMachine: ~Copyable, Sendable {
 
     // MARK: Requests
 
-    /// Queues a read on the fast path. Returns `false` and changes nothing if the read must go through `add`. Almost every
-    /// read takes this path, which avoids the large result of `add`.
+    /// Queues a read on the fast path. Returns `false` and changes nothing if the read must go through `add`. Almost
+    /// every read takes this path, which avoids the large result of `add`.
     package mutating func queue(_ request: ReadRequest, as id: OperationID, now: MonotonicTime) -> Bool {
         guard isPlain, request.isPlain else { return false }
         reading.queue(request, as: id, now: now)
@@ -174,7 +174,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return nil
     }
 
-    /// Closes when the named queues are empty. Queues named in a later call are waited for too.
+    /// Closes when the named queues are empty. A later call adds its queues to these.
     package mutating func closeAfter(_ queues: Drain) {
         drain.formUnion(queues)
     }

@@ -1,5 +1,5 @@
-/// An action on one socket. Calls on a handle, keys on a screen, scripts and tests all become commands, which run on
-/// the engine's queue in the order in which they were posted.
+/// An action on one socket. Commands are the only way in: calls on a handle, keys on a screen, scripts and tests all
+/// become commands, which run on the engine's queue in the order in which they were posted.
 public struct SocketCommand: Hashable, Sendable {
     /// The session to act on.
     public var socket: SocketID

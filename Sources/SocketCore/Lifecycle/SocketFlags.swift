@@ -1,7 +1,7 @@
 /// The seventeen flags of GCDAsyncSocket, derived for display from the states of the machines.
 ///
-/// They describe the state and never are the state. Where GCDAsyncSocket suspends a dispatch source, this engine turns
-/// off its interest in the descriptor; flags 8 and 9 mean that.
+/// They only describe the state. Where GCDAsyncSocket suspends a dispatch source, this engine turns off its interest in
+/// the descriptor; flags 8 and 9 mean that.
 public struct SocketFlags: OptionSet, Hashable, Sendable, Codable {
     /// The flag word.
     public let rawValue: UInt32

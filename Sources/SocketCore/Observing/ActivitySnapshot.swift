@@ -1,41 +1,43 @@
-/// Since when things stand as they do, and how fast operations come: what the warnings of an inspector are made from.
+/// How long the session has been in its state, and how fast operations complete. The inspector's warnings are based on
+/// it.
 public struct ActivitySnapshot: Hashable, Sendable, Codable {
-    /// When a byte last passed, either way; when it was connected, where none has yet. nil for a listener.
+    /// When a byte was last sent or received, or when the connection was established if none was. It is `nil` for a
+    /// listener.
     public var lastByte: MonotonicTime?
-    /// Since when bytes, or the end of the stream, lie in the kernel that no read takes; nil: none are known to.
+    /// Since when the kernel has held bytes or the end of the stream that no read wants, or `nil` if none are known.
     public var unreadSince: MonotonicTime?
-    /// When the peer's FIN was first known, be it behind bytes that nobody has read.
+    /// When the peer's FIN was first detected, even if unread bytes precede it.
     public var peerClosed: MonotonicTime?
-    /// Reads and writes completed a second, smoothed over one second; nil until measured twice.
+    /// Reads and writes completed a second, smoothed over one second, or `nil` until measured twice.
     public var operationRate: Double?
-    /// Bytes queued for writing a second, smoothed over one second; nil until measured twice. What it is more than
-    /// `SocketSnapshot.sendRate` is what the write queue grows.
+    /// Bytes queued for writing a second, smoothed over one second, or `nil` until measured twice. Its excess over
+    /// `SocketSnapshot.sendRate` is the growth of the write queue.
     public var queueRate: Double?
-    /// After how much silence the connection closes by itself; nil: never.
+    /// The time without traffic after which the connection closes automatically, or `nil` for never.
     public var idleTimeout: Duration?
-    /// Whether the kernel probes for a peer that has gone without a word.
+    /// Whether the kernel probes for a peer that has disappeared silently.
     public var isKeptAlive: Bool
 
-    /// Nothing known.
+    /// Creates a snapshot without values.
     public init() {
         isKeptAlive = false
     }
 }
 
-/// How callbacks of one session reach the user.
+/// How the callbacks of one session are delivered.
 public struct CallbackSnapshot: Hashable, Sendable, Codable {
-    /// Whether somebody hears of the read in hand: a delegate, or whoever awaits it. True where no read is in hand.
+    /// Whether a delegate or an awaiting task is notified of the current read. Also `true` if there is no current read.
     public var isHeard: Bool
-    /// How long the oldest callback that waits for the delegate's queue has waited, or, where none waits, how long the
-    /// last batch had to. nil: callbacks come on the engine's queue, or none has come yet.
+    /// The time that the oldest callback waiting for the delegate's queue has waited or, if none waits, the time that
+    /// the last batch had to wait. It is `nil` if callbacks run on the engine's queue, or none has been delivered yet.
     public var lag: Duration?
-    /// When the last batch began; nil: one waits now, or none has come yet.
+    /// When the last batch started, or `nil` if one waits now or none has been delivered yet.
     public var ran: MonotonicTime?
-    /// The memory that callbacks take up which wait for the delegate's queue, in bytes: their payloads, and about 100 for
+    /// The memory used by callbacks that wait for the delegate's queue, in bytes: their payloads, and about 100 for
     /// each callback.
     public var undelivered: Int
 
-    /// Describes how callbacks arrive.
+    /// Describes how callbacks are delivered.
     public init(isHeard: Bool = true, lag: Duration? = nil, ran: MonotonicTime? = nil, undelivered: Int = 0) {
         self.isHeard = isHeard
         self.lag = lag
@@ -44,20 +46,20 @@ public struct CallbackSnapshot: Hashable, Sendable, Codable {
     }
 }
 
-/// How busy the engine itself is. Peaks are of the last one to two seconds, so that everybody who asks sees them.
+/// How busy the engine is. Peaks cover the last one to two seconds, so that every reader sees them.
 public struct EngineTimes: Hashable, Sendable, Codable {
-    /// Time spent in turns over the engine's life, user code that ran inside them included.
+    /// Time spent in turns over the engine's lifetime, including the user code that ran in them.
     public var busy: Duration
     /// The longest turn.
     public var longestTurn: Duration
-    /// The longest that ready work had to wait for the engine's queue.
+    /// The longest time that ready work waited for the engine's queue.
     public var queueLag: Duration
-    /// The most jobs that were found in the mailbox at once.
+    /// The most jobs found in the mailbox at once.
     public var mailboxDepth: Int
-    /// When the kernel last refused a descriptor because none was left; nil: it never has.
+    /// When the kernel last refused a descriptor because none was left, or `nil` if it never has.
     public var outOfDescriptors: MonotonicTime?
 
-    /// All zero.
+    /// Creates times that are all 0.
     public init() {
         busy = .zero
         longestTurn = .zero
@@ -66,22 +68,22 @@ public struct EngineTimes: Hashable, Sendable, Codable {
     }
 }
 
-/// The largest of the values noted within the last one to two seconds.
+/// The largest of the values recorded in the last one to two seconds.
 package struct PeakWindow {
     private var began = MonotonicTime.zero
     private var current: Int64 = 0
     private var former: Int64 = 0
 
-    /// Nothing noted yet.
+    /// Creates a window without values.
     package init() {}
 
-    /// Notes a value; what is negative counts as zero.
+    /// Records a value. A negative one counts as 0.
     package mutating func note(_ value: Int64, now: MonotonicTime) {
         roll(now)
         current = max(current, value)
     }
 
-    /// The largest as of now.
+    /// Returns the largest value as of `now`.
     package mutating func peak(_ now: MonotonicTime) -> Int64 {
         roll(now)
         return max(current, former)

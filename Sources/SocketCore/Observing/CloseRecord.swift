@@ -2,18 +2,18 @@
 public struct CloseRecord: Hashable, Sendable, Codable {
     /// When its descriptor was closed.
     public var time: MonotonicTime
-    /// Why; nil when this side asked for it.
+    /// The reason, or `nil` if the local side requested the close.
     public var error: SocketError?
-    /// How this side asked for it; nil when it did not.
+    /// The mode in which the local side requested the close, or `nil` if it did not.
     public var mode: CloseMode?
-    /// Reads that ended without completing; a standing one does not count.
+    /// Reads that ended without completing. A standing read does not count.
     public var readsLost: Int
     /// Writes that ended without completing.
     public var writesLost: Int
-    /// Bytes that were received but not delivered by any read.
+    /// Bytes that were received but not delivered.
     public var unreadBytes: Int
 
-    /// Describes an ending.
+    /// Describes the end of a session.
     public init(
         time: MonotonicTime, error: SocketError? = nil, mode: CloseMode? = nil, readsLost: Int = 0,
         writesLost: Int = 0, unreadBytes: Int = 0

@@ -19,7 +19,7 @@ public struct EngineCounters: Hashable, Sendable, Codable {
     /// Bytes that incomplete WebSocket messages use now, not counting the first 64 KiB of each.
     /// `EngineConfiguration.unfinishedMessageBytes` limits them.
     public var unfinishedMessageBytes: UInt64 = 0
-    /// WebSockets that failed with code 1013 because that limit was reached.
+    /// WebSockets that failed with code 1013 because `unfinishedMessageBytes` reached its limit.
     public var messagesWithoutRoom: UInt64 = 0
 
     /// Creates counters that are all 0.
@@ -149,7 +149,7 @@ public struct SnapshotRequest: Hashable, Sendable {
     /// Lists the kept traffic of this session, or none if it is `nil`.
     public var traffic: SocketID?
     /// Lists only the sessions that changed, without listings of their queues, or all sessions if it is `nil`. It then
-    /// also requests the kernel's state and the traffic.
+    /// also says whose kernel state and traffic are requested.
     package var changes: Changes?
     /// The requested instant, in nanoseconds since 1970, for a source that can be rewound, or `nil` for the latest.
     package var instant: Int64?
@@ -157,8 +157,8 @@ public struct SnapshotRequest: Hashable, Sendable {
     /// is new, events start over.
     package var turn: UInt64 = 0
 
-    /// For a recording, the versions of the traffic that the viewer already has. The others are listed. If it is `nil`,
-    /// none are listed.
+    /// For a recording, the versions of the traffic that it already has. The others are listed. If it is `nil`, none
+    /// are listed.
     package var trafficVersions: [SocketID: UInt64]?
 
     /// A request for changes, made by one reader at a time, one piece at a time.

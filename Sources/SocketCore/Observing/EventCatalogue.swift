@@ -1,7 +1,7 @@
-/// One row for each kind of event. A new kind costs its case in `SocketEvent.Kind`, its row here, and the place that
-/// records it. Recording an event never looks here: only what makes words of it does.
+/// One row for each kind of event. A new kind needs a case in `SocketEvent.Kind`, a row here, and the code that records
+/// it. Recording an event does not use this table; only describing one does.
 package enum EventCatalogue {
-    /// By the kinds' indices, since Traffic asks for the row of each event that is remembered.
+    /// Indexed by kind, because Traffic looks up the row of each event that it keeps.
     private static let rows: [EventRow] = {
         let kinds = SocketEvent.Kind.allCases
         precondition(kinds.indices.allSatisfy { kinds[$0].index == $0 }, "the cases are numbered otherwise")
@@ -12,7 +12,7 @@ package enum EventCatalogue {
 }
 
 extension SocketEvent.Kind {
-    /// Swift numbers cases without payload from 0, which `rows` checks. Hashing a kind would hash its word.
+    /// Swift numbers cases without a payload from 0, which `rows` checks. Hashing a kind would hash its string.
     fileprivate var index: Int { withUnsafeBytes(of: self) { $0.reversed().reduce(0) { $0 << 8 | Int($1) } } }
 }
 
@@ -211,7 +211,7 @@ extension SocketEvent.Kind {
         }
     }
 
-    // Rows that more than one kind has, and parts of rows.
+    // Rows that several kinds share, and parts of rows.
 
     private func bytes(_ label: String, mark: EventMark? = nil) -> EventRow {
         EventRow(label, .tagged, mark: mark, first: .bytes("bytes"), detail: ["\(.first) B"])

@@ -1,14 +1,16 @@
-/// The latest events of an engine. It overwrites its oldest, and a reader finds what it missed by sequence number.
+/// The latest events of an engine. New events overwrite the oldest, and a reader detects what it missed by sequence
+/// number.
 package struct EventRing: ~Copyable {
     private let events: UnsafeMutablePointer<SocketEvent>
     private var count = 0
-    /// Where the next event goes.
+    /// The slot of the next event.
     private var slot = 0
     private let capacity: Int
-    /// The sequence number that the next event gets; as many events were recorded so far.
+    /// The sequence number of the next event, which is also the number of events recorded so far.
     package private(set) var next: UInt64 = 0
 
-    /// An empty ring for so many events; its memory is taken here and never again. One for none records nothing.
+    /// Creates an empty ring for `capacity` events. All its memory is allocated here. With a capacity of 0, it records
+    /// nothing.
     package init(capacity: Int) {
         self.capacity = max(0, capacity)
         events = .allocate(capacity: self.capacity)
@@ -16,7 +18,7 @@ package struct EventRing: ~Copyable {
 
     deinit { events.deallocate() }
 
-    /// Records an event, in place of the oldest when the ring is full. It allocates nothing.
+    /// Records an event, in place of the oldest if the ring is full. Allocates nothing.
     package mutating func record(
         _ kind: SocketEvent.Kind, of socket: SocketID, at time: MonotonicTime, tag: Int = 0, first: Int = 0,
         second: Int = 0
@@ -30,8 +32,8 @@ package struct EventRing: ~Copyable {
         next += 1
     }
 
-    /// The events from a sequence number on, oldest first, as far as they are still here; how many were overwritten
-    /// before them; and the number to ask for next. A number that lies ahead finds nothing and has lost nothing.
+    /// Returns the events from a sequence number on that are still kept, oldest first, how many were overwritten before
+    /// them, and the number to request next. For a number not yet reached it returns no events and no loss.
     package func read(from sequence: UInt64) -> (events: [SocketEvent], lost: UInt64, next: UInt64) {
         guard sequence < next else { return ([], 0, next) }
         let oldest = next - UInt64(count)

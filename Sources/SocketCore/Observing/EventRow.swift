@@ -1,11 +1,11 @@
-/// What the inspector says about one kind of event. The words on the screen, JSON, the marks below the sparklines, and
+/// The inspector's description of one kind of event. The words on the screen, JSON, the marks below the sparklines, and
 /// the tables in the docs are made from the rows of `EventCatalogue`.
 package struct EventRow: Sendable {
     package struct Traits: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// It is about an operation, and has that operation's tag.
+        /// It belongs to an operation and has that operation's tag.
         package static let tagged = Traits(rawValue: 1)
         /// The user should look at it.
         package static let warning = Traits(rawValue: 2)
@@ -13,7 +13,7 @@ package struct EventRow: Sendable {
         package static let beforeBytes = Traits(rawValue: 4)
     }
 
-    /// On the screen, in at most 14 columns.
+    /// Its label on the screen, in at most 14 columns.
     package var label: String
     /// The word in JSON, or `nil` if it is the kind's own name.
     package var word: String?
@@ -24,7 +24,7 @@ package struct EventRow: Sendable {
     package var first: EventNumber
     /// The meaning of the event's second number.
     package var second: EventNumber
-    /// What the numbers say: the first phrase of which every part is known.
+    /// Describes the numbers: the first phrase whose every part is known.
     package var detail: [EventPhrase]
     /// The sentence in Traffic, chosen as `detail` is, or `nil` if the event is not shown there.
     package var sentence: [EventPhrase]?
@@ -57,7 +57,7 @@ package enum EventNumber: Sendable {
     case bytes(String)
     /// Bytes. The screen shows three digits and the unit.
     case size(String)
-    /// The bytes an operation was to have in all, or 0 if that is not known.
+    /// The total bytes of an operation, or 0 if unknown.
     case total(String)
     /// A number of things, with their noun in the singular and in the plural.
     case count(String, String, String)
@@ -65,7 +65,7 @@ package enum EventNumber: Sendable {
     case microseconds(String)
     /// A timeout in milliseconds. A negative number means none.
     case timeout(String)
-    /// 0 if there is none.
+    /// An errno, or 0 if there is none.
     case errno
     /// The number of a TLS alert.
     case alert
@@ -79,22 +79,22 @@ package enum EventNumber: Sendable {
     case verifyCode
     /// The number of a rule or of a breakpoint.
     case rule(String)
-    /// A place in a stream, in bytes from its beginning; negative if there is none.
+    /// A position in a stream, in bytes from its start, or a negative number if there is none.
     case offset(String)
-    /// An index into these.
+    /// An index into these choices.
     case choice([EventChoice])
 }
 
-/// One meaning of a number that is a choice.
+/// One meaning of a number that is an index.
 package struct EventChoice: Sendable {
     package enum Fact: Sendable {
         case flag(Bool)
         case word(String)
     }
 
-    /// On the screen; empty if there is nothing to say.
+    /// The words on the screen, empty if there are none.
     package var words: String
-    /// The members in JSON. Every choice of a number has the same names.
+    /// The members in JSON. All choices of a number have the same names.
     package var members: KeyValuePairs<String, Fact>
 
     package init(_ words: String, _ members: KeyValuePairs<String, Fact>) {
@@ -102,20 +102,20 @@ package struct EventChoice: Sendable {
     }
 }
 
-/// Text with places for what an event says: `"after \(.second), \(.first) B so far"`.
+/// Text with placeholders for an event's values: `"after \(.second), \(.first) B so far"`.
 package struct EventPhrase: Sendable, ExpressibleByStringInterpolation {
-    /// What a place holds. A phrase is used only if each of its places has text.
+    /// A placeholder. A phrase is used only if all its placeholders have text.
     package enum Place: Sendable {
         case first, second
         /// The number, if it is above 0.
         case positiveFirst, positiveSecond
-        /// The row's label, and its detail.
+        /// The row's label and its detail.
         case label, detail
-        /// The session's own address, its peer, and why it ended.
+        /// The session's local address, its peer, and why it ended.
         case local, peer, ending
         /// The key that answers a question.
         case answer
-        /// The same key, while the event's operation waits for an answer.
+        /// The key that answers a question, while the event's operation waits for a verdict.
         case pendingAnswer
     }
 

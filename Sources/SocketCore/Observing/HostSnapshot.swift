@@ -1,59 +1,58 @@
-/// What a snapshot has of a socket that another program has open, and that is looked at from outside. What is not known
-/// is `nil`.
+/// The values of a socket that another program has open, observed from outside. A value is `nil` if it is unknown.
 package struct HostSnapshot: Hashable, Sendable, Codable {
     package var transport: HostTransport
     package var state: HostState
-    /// The kernel's cookie, which some kernels count for each network namespace.
+    /// The kernel's cookie. Some kernels count it separately in each network namespace.
     package var cookie: UInt64
-    /// The network namespace that it is in, where that is known.
+    /// Its network namespace, if known.
     package var namespace: HostNamespace?
     package var inode: UInt64
     package var user: UInt32
-    /// The program that has it open: of several the one that waits for it. Not sanitized.
+    /// The program that has it open. If several have, it is the one that waits for it. Not sanitized.
     package var program: String?
     package var process: Int32?
-    /// Its user, and that user's name.
+    /// The program's user and that user's name.
     package var programUser: UInt32?
     package var userName: String?
-    /// How many further processes have it open.
+    /// The number of other processes that have it open.
     package var others = 0
-    /// All processes that are known to have it open.
+    /// All processes known to have it open.
     package var owners: [Int32] = []
-    /// Bytes its program has not read, and bytes the peer has not acknowledged.
+    /// Bytes that its program has not read, and bytes that the peer has not acknowledged.
     package var unread: Int64?
     package var unsent: Int64?
-    /// Of a listener: connections that wait to be accepted, and how many may.
+    /// For a listener, the number of connections that wait to be accepted, and its limit.
     package var waiting: Int64?
     package var waitingLimit: Int64?
-    /// What its program asks of it: `recv`, `send 47.7M`, `epoll in`, `nobody`; and for how long.
+    /// What its program asks of it, as in `recv`, `send 47.7M`, `epoll in` or `nobody`, and for how long.
     package var asks: String?
     package var asksFor: Duration?
-    /// The same in a sentence, with the thread.
+    /// What its program asks of it, as a sentence that names the thread.
     package var asksWords: String?
-    /// What the look at its program rests on, as `Evidence` names it.
+    /// The evidence about its program, as `Evidence` names it.
     package var evidence: String?
-    /// The socket at the other end, where it is on this host, and its program.
+    /// The socket at the other end, if it is on this host, and its program.
     package var peer: SocketID?
     package var peerProgram: String?
-    /// The control group of its program, and the name of its container. Not sanitized.
+    /// The control group of its program and the name of its container. Not sanitized.
     package var cgroup: String?
     package var container: String?
-    /// Whether calls on the descriptor by which that program has it wait (no O_NONBLOCK), and whether an exec closes it
-    /// (O_CLOEXEC); `nil`: not looked at.
+    /// Whether calls on the program's descriptor block (no O_NONBLOCK), and whether exec closes it (O_CLOEXEC), or
+    /// `nil` if unchecked.
     package var blocks: Bool?
     package var closesOnExec: Bool?
     package var tcp: TCP?
     package var verdicts: [HostFinding] = []
 
-    /// More of TCP than `KernelSnapshot` has.
+    /// TCP values in addition to those of `KernelSnapshot`.
     package struct TCP: Hashable, Sendable, Codable {
-        /// When a byte was last sent, and received.
+        /// When a byte was last sent and last received.
         package var lastSent: MonotonicTime?
         package var lastReceived: MonotonicTime?
         package var sendWindow: UInt32?
         package var receiveWindow: UInt32?
         package var windowLimited: Duration?
-        /// The timer that runs, in words, and when it fires.
+        /// The running timer in words, and when it fires.
         package var timer: String?
         package var timerFires: MonotonicTime?
         package var tries: Int?
@@ -61,7 +60,6 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
         package init() {}
     }
 
-    /// One of which nothing is known.
     init() { (transport, state, cookie, inode, user) = (.tcp, .closed, 0, 0, 0) }
 
     package init(_ socket: HostSocket) {
@@ -81,7 +79,7 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
     }
 }
 
-/// What a judge of the host's sockets found about one of them, under the name of a lint.
+/// A finding about one of the host's sockets, under the name of a lint.
 package struct HostFinding: Hashable, Sendable, Codable {
     package var lint: String
     /// 0 note, 1 warning, 2 critical.
@@ -90,9 +88,9 @@ package struct HostFinding: Hashable, Sendable, Codable {
     package var subject: String?
     package var lasting: Duration?
     package var next: String?
-    /// As `Evidence` names it.
+    /// The evidence, as `Evidence` names it.
     package var evidence: String
-    /// Other sockets that it is about.
+    /// The other sockets involved.
     package var others: [SocketID] = []
 
     package init(_ lint: String, severity: Int, _ sentence: String, evidence: String) {
@@ -101,7 +99,7 @@ package struct HostFinding: Hashable, Sendable, Codable {
 }
 
 extension HostSocket {
-    /// The timer that runs: `retransmit`, `keepalive`, `TIME-WAIT`, `probe`; `nil`: none.
+    /// The running timer, `retransmit`, `keepalive`, `TIME-WAIT` or `probe`, or `nil` if there is none.
     package var timerWord: String? {
         switch timer {
         case 1: "retransmit"

@@ -1,25 +1,25 @@
-/// The other end of a connection, where it is on this host.
+/// The other end of a connection, if it is on this host.
 package struct PeerEnd: Hashable, Sendable, Codable {
-    /// The program that has it open; nil: the kernel does not say.
+    /// The program that has it open, or `nil` if the kernel does not report it.
     package var program: Program?
-    /// Bytes that it has not read; nil: the kernel does not say.
+    /// Bytes that it has not read, or `nil` if the kernel does not report them.
     package var unread: Int?
-    /// What it has written and this end has not acknowledged, in bytes (a Unix-domain socket: in memory); nil: the kernel
-    /// does not say.
+    /// Bytes it has written that this end has not acknowledged, or `nil` if the kernel does not report them. For a
+    /// Unix-domain socket, the memory that they use.
     package var unsent: Int?
-    /// Whether this end has sent FIN and that program has not closed (CLOSE-WAIT).
+    /// Whether this end has sent FIN and the program has not closed (CLOSE-WAIT).
     package var isClosing: Bool
-    /// Whether that program has read the FIN; `nil`: the kernel does not say.
+    /// Whether the program has read the FIN, or `nil` if the kernel does not report it.
     package var hasReadEnd: Bool?
 
-    /// Of a listener, those whose connections wait to be accepted, as far as they can be seen.
+    /// For a listener, the connections that wait to be accepted, if they can be seen.
     package var waiting: [Waiting] = []
 
     /// A connection that waits to be accepted.
     package struct Waiting: Hashable, Sendable, Codable {
-        /// Where it comes from.
+        /// The address that it comes from.
         package var peer: String
-        /// The program there, where it is on this host.
+        /// The program at that address, if it is on this host.
         package var program: Program?
 
         package init(peer: String, program: Program? = nil) {
@@ -31,7 +31,7 @@ package struct PeerEnd: Hashable, Sendable, Codable {
         package var words: String { peer + (program.map { "  \($0.title)" } ?? "") }
     }
 
-    /// Who has a socket open, and as what.
+    /// A program that has a socket open, and its descriptor.
     package struct Program: Hashable, Sendable, Codable {
         package var process: Int
         package var name: String

@@ -1,36 +1,37 @@
-/// One queued or current operation, as it was at the instant of a snapshot.
+/// A queued or current operation at the instant of a snapshot.
 public struct OperationSnapshot: Hashable, Sendable, Codable, Identifiable {
-    /// What the operation is.
+    /// The kind of operation.
     public enum Kind: Hashable, Sendable, Codable {
-        /// A read, and what it waits for.
+        /// A read of this kind.
         case read(ReadRequest.Kind)
         /// A write.
         case write
     }
 
-    /// Its name within the engine.
+    /// Its identifier within the engine.
     public var id: OperationID
-    /// What it is.
+    /// The kind of operation.
     public var kind: Kind
-    /// The caller's number.
+    /// The caller's tag.
     public var tag: Int
-    /// Bytes so far.
+    /// The number of bytes so far.
     public var done: Int
-    /// Bytes in all; nil where that is not known (available and delimiter reads), so no share of it can be shown.
+    /// The total number of bytes, or `nil` if it is unknown (available and delimiter reads), so that progress cannot be
+    /// shown as a share.
     public var total: Int?
     /// Whether it is a standing read.
     public var isStanding: Bool
-    /// Whether it timed out and waits for an answer.
+    /// Whether it timed out and waits for a verdict.
     public var isAsking: Bool
-    /// Its timeout, extensions included; nil: none.
+    /// Its timeout including extensions, or `nil` if it has none.
     public var timeout: Duration?
-    /// When it became the one in hand; nil while it waits.
+    /// When it became current, or `nil` while it is queued.
     public var started: MonotonicTime?
-    /// When it will time out; nil: never, or not yet in hand, or asking.
+    /// Its deadline, or `nil` if it has none, is not current yet, or waits for a verdict.
     public var deadline: MonotonicTime?
-    /// When it last got or gave a byte; nil: not yet.
+    /// When it last received or sent a byte, or `nil` if it has not yet.
     public var lastProgress: MonotonicTime?
-    /// Its first bytes: of a write what is to be sent, of a read what it has so far. At most 32.
+    /// Its first bytes, at most 32: for a write, the bytes to send; for a read, those received so far.
     public var preview: [UInt8]
 
     /// Describes an operation.
@@ -63,7 +64,7 @@ extension OperationSnapshot.Kind {
         }
     }
 
-    /// The word on the screen, without what follows it: `length`, `until`, `write`.
+    /// The word on the screen, without its values: `length`, `until`, `write`.
     package var word: String {
         switch self {
         case .read(let kind): kind.word.rawValue
@@ -80,22 +81,23 @@ extension OperationSnapshot.Kind {
     }
 }
 
-/// A read queue or a write queue, as it was at the instant of a snapshot.
+/// A read queue or a write queue at the instant of a snapshot.
 public struct QueueSnapshot: Hashable, Sendable, Codable {
-    /// The operation in hand.
+    /// The current operation.
     public var current: OperationSnapshot?
-    /// The operations behind it, in order, a standing read last; at most `listingLimit` of them.
+    /// The operations queued after it, in order, a standing read last. At most `listingLimit` of them.
     public var pending: [OperationSnapshot]
-    /// How many operations wait behind the one in hand, whether listed or not.
+    /// The number of operations queued after the current one, listed or not.
     public var pendingCount: Int
-    /// Of the write queue: bytes not yet with the kernel, those of the write in hand included. Of the read queue: 0.
+    /// For the write queue, the bytes that the kernel has not accepted, including those of the current write. 0 for the
+    /// read queue.
     public var pendingBytes: Int
     /// Operations completed over the session's life.
     public var completed: UInt64
-    /// How many operations stand before the TLS barrier, that in hand included; nil: there is no barrier, or TLS is
-    /// set up.
+    /// The number of operations before the TLS barrier, including the current one, or `nil` if there is no barrier or
+    /// TLS is established.
     public var barrier: Int?
-    /// When it last went from empty to not empty, or back; nil: never yet.
+    /// When it last became empty or stopped being empty, or `nil` if it never did.
     public var since: MonotonicTime?
 
     /// The most operations that a snapshot lists.

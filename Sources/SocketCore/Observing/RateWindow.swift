@@ -79,20 +79,20 @@ package struct RateWindow {
     private static let timeConstant = 1.0
 
     private mutating func measured(_ perSecond: Double, total: UInt64, time: MonotonicTime, grew: MonotonicTime) {
-        // The tail of the average would claim growth long after it stopped.
+        // The tail of the average would show growth long after it stopped.
         let isOver = perSecond < 0.5 || time - grew > RateWindow.silence
         state = .measured(total: total, time: time, grew: grew, perSecond: isOver ? 0 : perSecond)
     }
 
-    /// Without growth for so long, the rate is 0.
+    /// The rate is 0 after this long without growth.
     private static let silence = Duration.seconds(2)
 
     private static func rate(from earlier: UInt64, to later: UInt64, in interval: Duration) -> Double {
         Double(later > earlier ? later - earlier : 0) / interval.inSeconds
     }
 
-    /// e to the power of minus `x`, to nine digits, for `x` >= 0. Pure code has no libm: the fraction is halved until
-    /// five terms of the series do, and the result squared as often.
+    /// Returns e to the power of minus `x`, to nine digits, for `x` >= 0. Pure code has no libm, so `x` is halved until
+    /// five terms of the series suffice, and the result is squared as often.
     private static func decay(after x: Double) -> Double {
         guard x < 40 else { return 0 }
         var part = x

@@ -1,11 +1,11 @@
-/// One leg of a relayed connection, as far as it differs from other connections.
+/// The values that only a leg of a relayed connection has.
 public struct RelaySnapshot: Hashable, Sendable, Codable {
-    /// Bytes for the peer of this leg that could not be delivered: the peer, or the sender, was gone. Bytes that the
-    /// kernel had taken are not among them.
+    /// Bytes for this leg's peer that could not be delivered because the peer or the sender was gone. Bytes that the
+    /// kernel had accepted do not count.
     public var lostBytes: UInt64
-    /// Whether the other leg is over.
+    /// Whether the other leg has ended.
     public var isOtherGone: Bool
-    /// Whether the server got the client's request with another head, as an HTTP proxy must forward it.
+    /// Whether the client's request was forwarded to the server with a rewritten head, as an HTTP proxy must do.
     public var isHeadRewritten: Bool
 
     /// Describes a leg.

@@ -1,22 +1,22 @@
-/// Where in its history a source is that can be rewound. Times are of day: nanoseconds since 1970 (UTC).
+/// A position in the history of a source that can be rewound. Times are in nanoseconds since 1970 (UTC).
 package struct SnapshotMoment: Hashable, Sendable, Codable {
     /// The first instant that can be shown.
     package var first: Int64
-    /// The last one, so far.
+    /// The last instant that can be shown so far.
     package var last: Int64
-    /// From when times are counted. Of a live run what is earlier than `first` is no longer kept.
+    /// The instant from which times are counted. In a live run, instants before `first` are no longer kept.
     package var origin: Int64
-    /// Whether what goes on is kept too, so that the present is no end.
+    /// Whether recording continues, so that `last` is the present and not the end.
     package var isLive = false
-    /// Sessions that live in the present, while the past of a live run is shown.
+    /// The number of sessions live in the present, while the past of a live run is shown.
     package var livePresent = 0
-    /// Snapshots that were dropped early, since there was no room for them.
+    /// The number of snapshots dropped early because there was no room for them.
     package var dropped: UInt64 = 0
-    /// The instant that is shown; `nil`: the last one.
+    /// The instant that is shown, or `nil` for the last one.
     package var shown: Int64?
-    /// When the event before what is shown was.
+    /// The time of the event before the shown instant.
     package var previousEvent: Int64?
-    /// When the next event is.
+    /// The time of the next event.
     package var nextEvent: Int64?
 
     package init(first: Int64, last: Int64, shown: Int64? = nil) {

@@ -33,7 +33,7 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case readFailed
         /// A write was queued. `first` is its bytes.
         case writeQueued
-        /// A user wrote into a connection of another program. `first` is the bytes. Its `writeQueued` follows.
+        /// A user wrote into a connection that belongs to others. `first` is the bytes. Its `writeQueued` follows.
         case injected
         /// An HTTP proxy forwards a request with a rewritten head. `first` is the bytes of the received head, `second`
         /// those of the one sent.
@@ -88,7 +88,7 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case trustAsked
         /// The verdict on the certificate arrived. `first` is 1 if it was accepted.
         case trustAnswered
-        /// TLS is established. `first` is the microseconds that took, `second` is 1 if a session was resumed.
+        /// TLS is established. `first` is the microseconds it took, `second` is 1 if a session was resumed.
         case secured
         /// The peer sent a TLS alert. `first` is its number; 0 is close_notify, the orderly end.
         case alertReceived

@@ -1,6 +1,6 @@
-/// Which part a socket plays.
+/// The role of a socket.
 public enum SocketRole: String, Hashable, Sendable, Codable, CaseIterable {
-    /// It connected, or was adopted.
+    /// It connected or was adopted.
     case client
     /// A listener accepted it.
     case accepted
@@ -10,7 +10,7 @@ public enum SocketRole: String, Hashable, Sendable, Codable, CaseIterable {
     case datagram
 }
 
-/// Where in its life a session is.
+/// The phase of a session's life.
 public enum SocketPhase: String, Hashable, Sendable, Codable, CaseIterable {
     /// Its host name is being resolved.
     case resolving
@@ -18,36 +18,36 @@ public enum SocketPhase: String, Hashable, Sendable, Codable, CaseIterable {
     case connecting
     /// It accepts connections.
     case listening
-    /// Datagrams can pass, to and from anybody.
+    /// A datagram socket that can exchange datagrams with any address.
     case open
-    /// Bytes can pass; of a datagram socket, to and from one peer.
+    /// The connection is open. A datagram socket is connected to one peer.
     case connected
-    /// All that was to be written is with the kernel and FIN was sent; what the peer still sends is read and thrown
-    /// away until its FIN, so that no reset can destroy the tail of our data.
+    /// The kernel has accepted every queued byte and FIN was sent. The peer's bytes are read and discarded until its
+    /// FIN, so that no reset can destroy the end of our data.
     case lingering
-    /// It is over; `SocketSnapshot.closed` says why.
+    /// The session has ended; `SocketSnapshot.closed` says why.
     case closed
 }
 
 /// One session at one instant.
 ///
-/// It is large, and mostly handed on as it is: its copies share one piece of memory until one of them is changed.
+/// It is large and mostly passed on unchanged, so copies share one piece of memory until one of them is changed.
 public struct SocketSnapshot: Hashable, Sendable, Identifiable {
-    /// Always one.
+    /// Always has one element.
     private var shared: [Facts]
 
-    /// Describes a session that has just begun; set what else is known.
+    /// Describes a session that has just started; set what else is known.
     public init(id: SocketID, role: SocketRole, phase: SocketPhase, target: String, opened: MonotonicTime) {
         shared = [Facts(id: id, role: role, phase: phase, target: target, opened: opened)]
     }
 
-    /// Its name within the engine.
+    /// Its identifier within the engine.
     public var id: SocketID {
         get { shared[0].id }
         _modify { yield &shared[0].id }
     }
 
-    /// The part it plays.
+    /// Its role.
     public var role: SocketRole {
         get { shared[0].role }
         _modify { yield &shared[0].role }
@@ -59,55 +59,55 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].parent }
     }
 
-    /// The connection that its bytes are passed on to, of one that is relayed.
+    /// For a relayed connection, the connection that its bytes are forwarded to.
     public var linked: SocketID? {
         get { shared[0].linked }
         _modify { yield &shared[0].linked }
     }
 
-    /// What only a leg of a relay has; `nil` for others.
+    /// The values that only a leg of a relay has, or `nil` for other sessions.
     public var relay: RelaySnapshot? {
         get { shared[0].relay }
         _modify { yield &shared[0].relay }
     }
 
-    /// Where in its life it is.
+    /// The phase of its life.
     public var phase: SocketPhase {
         get { shared[0].phase }
         _modify { yield &shared[0].phase }
     }
 
-    /// What was asked for, as text: `localhost:6379`.
+    /// The requested target as text: `localhost:6379`.
     public var target: String {
         get { shared[0].target }
         _modify { yield &shared[0].target }
     }
 
-    /// A name that the program gave it; empty: none.
+    /// The name that the program gave it, or an empty string.
     public var name: String {
         get { shared[0].name }
         _modify { yield &shared[0].name }
     }
 
-    /// Our end; nil until known.
+    /// The local address, or `nil` until it is known.
     public var local: SocketAddress? {
         get { shared[0].local }
         _modify { yield &shared[0].local }
     }
 
-    /// The other end; nil until connected, and for a listener.
+    /// The peer's address, or `nil` until connected and for a listener.
     public var peer: SocketAddress? {
         get { shared[0].peer }
         _modify { yield &shared[0].peer }
     }
 
-    /// The descriptor; nil before and after it is open.
+    /// The descriptor, or `nil` while it is not open.
     public var descriptor: Int32? {
         get { shared[0].descriptor }
         _modify { yield &shared[0].descriptor }
     }
 
-    /// When the session began.
+    /// When the session started.
     public var opened: MonotonicTime {
         get { shared[0].opened }
         _modify { yield &shared[0].opened }
@@ -119,20 +119,20 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].connected }
     }
 
-    /// GCDAsyncSocket's flags, derived.
+    /// GCDAsyncSocket's flags, derived from the state.
     public var flags: SocketFlags {
         get { shared[0].flags }
         _modify { yield &shared[0].flags }
     }
 
-    /// Whether reading was paused by hand.
+    /// Whether the caller or the user paused reading.
     public var isReadingPaused: Bool {
         get { shared[0].isReadingPaused }
         _modify { yield &shared[0].isReadingPaused }
     }
 
-    /// Whether nothing is taken from the kernel until what came before has gone on: to a delegate's queue that is far
-    /// behind, or to the connection that this one is linked to.
+    /// Whether reading is held back because the delegate's queue, or the connection this one is linked to, can't keep
+    /// up.
     public var isHeldBack: Bool {
         get { shared[0].isHeldBack }
         _modify { yield &shared[0].isHeldBack }
@@ -156,146 +156,148 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].writing }
     }
 
-    /// Bytes read ahead that no read has taken, those gathered by a delimiter read in hand not counted.
+    /// Bytes read ahead that no read has taken. Those that the current delimiter read has gathered do not count.
     public var prebuffered: Int {
         get { shared[0].prebuffered }
         _modify { yield &shared[0].prebuffered }
     }
 
-    /// Bytes received; under TLS, those on the wire.
+    /// Bytes received. With TLS, those on the wire.
     public var received: UInt64 {
         get { shared[0].received }
         _modify { yield &shared[0].received }
     }
 
-    /// Bytes the kernel took from us; under TLS, those on the wire.
+    /// Bytes that the kernel accepted. With TLS, those on the wire.
     public var sent: UInt64 {
         get { shared[0].sent }
         _modify { yield &shared[0].sent }
     }
 
-    /// Bytes received a second, smoothed over one second; nil until measured twice.
+    /// Bytes received a second, smoothed over one second, or `nil` until measured twice.
     public var receiveRate: Double? {
         get { shared[0].receiveRate }
         _modify { yield &shared[0].receiveRate }
     }
 
-    /// Bytes sent a second, smoothed over one second; nil until measured twice.
+    /// Bytes sent a second, smoothed over one second, or `nil` until measured twice.
     public var sendRate: Double? {
         get { shared[0].sendRate }
         _modify { yield &shared[0].sendRate }
     }
 
-    /// Since when things stand as they do.
+    /// How long its state has lasted, and how fast operations complete.
     public var activity: ActivitySnapshot {
         get { shared[0].activity }
         _modify { yield &shared[0].activity }
     }
 
-    /// How callbacks reach the user; nil for a listener, and once it is over.
+    /// How callbacks are delivered, or `nil` for a listener and once the session has ended.
     public var callbacks: CallbackSnapshot? {
         get { shared[0].callbacks }
         _modify { yield &shared[0].callbacks }
     }
 
-    /// Connections taken, of a listener.
+    /// For a listener, the number of connections accepted.
     public var accepted: UInt64 {
         get { shared[0].accepted }
         _modify { yield &shared[0].accepted }
     }
 
-    /// The marks of the write queue; nil: none are set.
+    /// The watermarks of the write queue, or `nil` if none are set.
     public var watermarks: Watermarks? {
         get { shared[0].watermarks }
         _modify { yield &shared[0].watermarks }
     }
 
-    /// Whether more is queued for writing than the high mark allows, and it has not fallen to the low one since.
+    /// Whether the write queue has exceeded the high watermark and not fallen to the low one since.
     public var isAboveHighMark: Bool {
         get { shared[0].isAboveHighMark }
         _modify { yield &shared[0].isAboveHighMark }
     }
 
-    /// How it was connected; nil for accepted connections and listeners.
+    /// How it was connected, or `nil` for accepted connections and listeners.
     public var connect: ConnectSnapshot? {
         get { shared[0].connect }
         _modify { yield &shared[0].connect }
     }
 
-    /// What only a datagram socket has; nil for streams.
+    /// The values that only a datagram socket has, or `nil` for a stream.
     public var datagrams: DatagramSnapshot? {
         get { shared[0].datagrams }
         _modify { yield &shared[0].datagrams }
     }
 
-    /// How it ended; nil while it lives.
+    /// How it ended, or `nil` while it is live.
     public var closed: CloseRecord? {
         get { shared[0].closed }
         _modify { yield &shared[0].closed }
     }
 
-    /// What the kernel says, where it was asked.
+    /// The kernel's state, if it was requested.
     public var kernel: KernelSnapshot? {
         get { shared[0].kernel }
         _modify { yield &shared[0].kernel }
     }
 
-    /// TLS, asked for or set up; nil: never asked for.
+    /// Its TLS, requested or established, or `nil` if TLS was never requested.
     public var tls: TLSSnapshot? {
         get { shared[0].tls }
         _modify { yield &shared[0].tls }
     }
 
-    /// The WebSocket that it is; nil: a plain stream.
+    /// Its WebSocket, or `nil` if it is a plain stream.
     public var webSocket: WebSocketPicture? {
         get { shared[0].webSocket }
         _modify { yield &shared[0].webSocket }
     }
 
-    /// What faults and breakpoints do to it; `nil`: none concerns it.
+    /// The effects of faults and breakpoints, or `nil` if none apply.
     public var fault: FaultSnapshot? {
         get { shared[0].fault }
         _modify { yield &shared[0].fault }
     }
 
-    /// What only a socket of another program has, which is looked at from outside; `nil`: a session of an engine.
+    /// The values that only a socket of another program has, observed from outside, or `nil` for a session of an
+    /// engine.
     package var host: HostSnapshot? {
         get { shared[0].host }
         _modify { yield &shared[0].host }
     }
 
-    /// What this host tells of its two ends, where its packets are captured now; `nil`: they are not.
+    /// What this host knows about its two ends while its packets are captured, or `nil` otherwise.
     package var ends: CapturedEnds? {
         get { shared[0].ends }
         _modify { yield &shared[0].ends }
     }
 
-    /// Whether it belongs to other programs and is looked at from outside: a socket, or a connection that is captured. This
-    /// and the next two copy nothing of `host`.
+    /// Whether it belongs to other programs and is observed from outside: a socket, or a captured connection. This
+    /// property and the next two copy nothing of `host`.
     package var isFromOutside: Bool { shared[0].host != nil || shared[0].ends != nil }
 
-    /// The user that has it, where it is looked at from outside and its program is not in sight.
+    /// The user that owns it, if it is observed from outside and its program cannot be seen.
     package var hiddenOwner: UInt32? {
         guard shared[0].host?.program == nil, let inode = shared[0].host?.inode, inode != 0 else { return nil }
         return shared[0].host?.user
     }
 
-    /// Whether anything was found about it from outside.
+    /// Whether there are findings about it from outside.
     package var hasVerdicts: Bool {
         shared[0].host?.verdicts.isEmpty == false || shared[0].ends?.verdicts.isEmpty == false
     }
 
-    /// Whether nothing happens that could be wrong: it is connected in clear, by itself, a standing read takes whatever
-    /// comes, nothing is unread and nothing is to be written. Of thousands of connections most are so, and this is all
-    /// that is looked at.
+    /// Whether nothing can be wrong with it: it is connected without TLS and not linked, a standing read takes all
+    /// input, nothing is unread and nothing is queued for writing. Most of thousands of connections are like this and
+    /// need no further check.
     package var isUneventful: Bool { shared[0].isUneventful }
 
-    /// Wraps what was gathered of a session.
+    /// Wraps the values gathered for a session.
     package init(_ facts: Facts) {
         shared = [facts]
     }
 
-    /// What a snapshot holds, under the same names. Whoever sets much of it does so here, and wraps it then.
+    /// The values of a snapshot, under the same names. Code that sets many of them sets them here and then wraps the
+    /// result.
     package struct Facts: Hashable, Sendable, Codable {
         package var id: SocketID
         package var role: SocketRole
@@ -347,12 +349,12 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
 }
 
 extension SocketSnapshot: Codable {
-    /// Reads an object with a value for each property, save those that are nil.
+    /// Decodes an object with a value for each property that is not `nil`.
     public init(from decoder: any Decoder) throws {
         shared = [try Facts(from: decoder)]
     }
 
-    /// Writes such an object.
+    /// Encodes an object with a value for each property that is not `nil`.
     public func encode(to encoder: any Encoder) throws {
         try shared[0].encode(to: encoder)
     }

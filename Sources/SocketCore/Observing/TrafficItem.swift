@@ -46,7 +46,7 @@ public struct TrafficItem: Hashable, Sendable, Codable {
     public var address: SocketAddress?
     /// For a WebSocket, the message or control frame, or `nil` for the bytes of a stream.
     public var webSocket: WebSocketTraffic?
-    /// Whether a user wrote it into a connection of another program: a relayed one, or one of an inspected program.
+    /// Whether a user wrote it into a connection that belongs to others: a relayed one, or one of an inspected program.
     public var isInjected = false
 
     /// Describes an item.

@@ -1,43 +1,45 @@
-/// What is kept of one session's traffic: each operation with its bytes, in a `TrafficStore`.
+/// The traffic kept of one session: each operation with its bytes, in a `TrafficStore`.
 package struct TrafficLog: Sendable {
     private var store: TrafficStore
     private var inProgress = 0
     private var nextSequence: UInt64 = 0
-    /// Counts what changed, so that a reader knows whether there is news.
+    /// Incremented with each change, so that a reader can tell whether there is anything new.
     package private(set) var version: UInt64 = 0
     /// Writes that a user injected and that have no item yet.
     private var injected: Set<OperationID> = []
     private static let mostInjected = 1_024
-    /// What it keeps at most, counted as `TrafficStore.cost`.
+    /// The most that it keeps, counted as `TrafficStore.cost`.
     private let limit: Int
-    /// Items that it keeps at most.
+    /// The most items that it keeps.
     package let maximumItems: Int
 
-    /// What one session's log, and all those of an engine together, keep unless said otherwise.
+    /// The default limits for one session's log, and for all logs of an engine together.
     package static let standardLimit = 4 << 20
     package static let standardTotal = 64 << 20
 
-    /// Keeps at most `limit` bytes, of which each item takes `itemCost` beside its own, and at least the latest item.
+    /// Keeps at most `limit` bytes, where each item takes `itemCost` in addition to its own, and at least the latest
+    /// item.
     package init(limit: Int = standardLimit, itemCost: Int = TrafficStore.standardItemCost) {
         self.limit = max(0, limit)
         maximumItems = max(1, self.limit / max(1, itemCost))
         store = TrafficStore(itemCost: itemCost)
     }
 
-    /// What it keeps, in bytes.
+    /// The cost of what it keeps, in bytes.
     package var cost: Int { store.cost }
 
-    /// When the latest item began, or `nil` if there is none.
+    /// When the latest item started, or `nil` if there is none.
     package var latest: MonotonicTime? { store.items.last?.time }
 
-    /// What is kept now. It shares its memory with this log until that changes.
+    /// A snapshot of what is kept. It shares its memory with this log until the log changes.
     package var snapshot: TrafficSnapshot { TrafficSnapshot(items: store.items, dropped: store.dropped) }
 
-    /// Records how an operation stands. While the latest item of that operation and direction is in progress it is
-    /// updated, else there is a new one, of this time.
+    /// Records the state of an operation. Updates the latest item of that operation and direction if it is in progress,
+    /// or else adds a new one that starts at `now`.
     ///
-    /// `bytes` gives some of the operation's bytes, or the first few of them. Of an operation in progress only the
-    /// beginning is asked for; of one that has ended all that fit, else its beginning and its end.
+    /// `bytes` returns some of the operation's bytes, or the first few of them. For an operation in progress, only the
+    /// start is requested. For one that has ended, all of them are requested if they fit, or else the start and the
+    /// end.
     package mutating func record(
         _ operation: OperationID, direction: TrafficItem.Direction, tag: Int, kind: OperationSnapshot.Kind, done: Int,
         total: Int?, state: TrafficItem.State, now: MonotonicTime, address: SocketAddress? = nil,
@@ -55,7 +57,7 @@ package struct TrafficLog: Sendable {
             store.append(item)
         }
         if state != .inProgress { inProgress -= 1 }
-        // A quarter can always be had: of others, or of this one again, where it is the longest.
+        // A quarter can always be freed, from other items or from this one if it is the longest.
         let room = max(limit / 4, limit - store.cost)
         let edge = TrafficStore.edge(limit)
         store.change(index) { item in
@@ -67,17 +69,17 @@ package struct TrafficLog: Sendable {
         trim(to: limit, keepsLast: true)
     }
 
-    /// Takes what is still wanted of an item's bytes.
+    /// Adds the bytes that the item still lacks.
     private static func keep(
         _ bytes: (Range<Int>) -> [UInt8], in item: inout TrafficItem, room: Int, edge: Int
     ) {
-        // What an operation gives back when it is cancelled is the next one's.
+        // Bytes that a cancelled operation gives back belong to the next one.
         if item.bytes.count > item.done {
             item.bytes.removeLast(item.bytes.count - max(0, item.done))
             item.tail = []
         }
         let isWhole = item.done <= max(2 * edge, item.bytes.count + room)
-        // A message that waits to be sent is all there from the start.
+        // A message that waits to be sent is complete from the start.
         let isAllThere = item.state != .inProgress || item.done == item.total
         let most = isWhole && isAllThere ? item.done : min(item.done, edge)
         if item.bytes.count < most {
@@ -85,11 +87,11 @@ package struct TrafficLog: Sendable {
         }
         guard isAllThere, !isWhole, item.bytes.count == edge else { return }
         let ending = bytes(max(edge, item.done - edge)..<item.done)
-        // What has fewer bytes to give than it has done does not know its end.
+        // An operation that can return fewer bytes than it has done does not know its end.
         if ending.count == min(edge, item.done - edge) { item.tail = ending }
     }
 
-    /// Drops what goes beyond a limit; all of it where that is too small for one item, unless `keepsLast`.
+    /// Drops what exceeds a limit. If the limit is too small for one item, drops everything, unless `keepsLast` is set.
     package mutating func trim(to limit: Int, keepsLast: Bool = false) {
         guard store.cost > limit else { return }
         version &+= 1
@@ -97,13 +99,14 @@ package struct TrafficLog: Sendable {
         inProgress = store.items.reduce(0) { $0 + ($1.state == .inProgress ? 1 : 0) }
     }
 
-    /// Marks the item that this write will have. A write that never sends a byte has none, so the number of marks is limited.
+    /// Marks the item that this write will have. The number of marks is limited, because a write that never sends a
+    /// byte has no item.
     package mutating func markInjected(_ operation: OperationID) {
         if injected.count >= Self.mostInjected { injected = [] }
         injected.insert(operation)
     }
 
-    /// Counts items as dropped that are not even recorded: as many follow them at once as are kept.
+    /// Counts items as dropped without recording them, because as many newer ones follow at once as the log keeps.
     package mutating func passOver(_ count: Int) {
         version &+= 1
         nextSequence += UInt64(count)
@@ -115,8 +118,9 @@ package struct TrafficLog: Sendable {
         openItem(of: operation, direction) != nil
     }
 
-    /// Where the latest item of that operation and direction is, if it is in progress. The search ends when it has seen
-    /// every item in progress, so that it is short: there are seldom more than two, and they are among the last.
+    /// Returns the index of the latest item of that operation and direction, if it is in progress. The search stops
+    /// once it has seen every item in progress. It is short, because there are seldom more than two and they are among
+    /// the last.
     private func openItem(of operation: OperationID, _ direction: TrafficItem.Direction) -> Int? {
         var unseen = inProgress
         var index = store.items.count
@@ -130,7 +134,7 @@ package struct TrafficLog: Sendable {
         return nil
     }
 
-    /// Ends the item in progress of something sent, if it is still kept.
+    /// Ends the item in progress of a sent operation, if it is still kept.
     package mutating func settle(_ operation: OperationID, error: String?, now: MonotonicTime) {
         guard let index = openItem(of: operation, .sent) else { return }
         inProgress -= 1

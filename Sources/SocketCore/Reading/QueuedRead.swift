@@ -5,7 +5,7 @@ struct QueuedRead {
     /// How long it may be the current read.
     var limit: TimeLimit
     let kind: ReadRequest.Kind
-    // Last, so that they share one word.
+    // Last, so that they take no word of their own.
     /// Whether it stays after each completion.
     let isStanding: Bool
     /// Whether its bytes are lent in place.

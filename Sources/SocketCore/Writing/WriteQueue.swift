@@ -254,8 +254,8 @@ package struct WriteQueue: ~Copyable, Sendable {
 
 /// The bytes to send, in place.
 extension WriteQueue {
-    /// Lends the unsent parts of the first `most` writes, in order, during the call. Lends none if there is nothing to
-    /// send or the current write waits for a verdict.
+    /// Lends the unsent parts of the first writes, in order, at most `most` of them, during the call. Lends none if
+    /// there is nothing to send or the current write waits for a verdict.
     ///
     /// Each buffer takes one stack frame, so `most` should stay in the hundreds. Up to 64 buffers are lent without
     /// allocating memory.
