@@ -1,48 +1,48 @@
-/// What happened on a WebSocket, in order. The shell tells its user, or performs it.
+/// An event on a WebSocket. The shell reports events to the user, or performs them, in order.
 package enum WebSocketEvent: Equatable {
-    /// A whole message; its text is UTF-8. Only with `Delivery.whole`.
+    /// A whole message. Text is valid UTF-8. Only with `Delivery.whole`.
     case message(WebSocketMessageType, [UInt8])
     /// The next bytes of a message. Only with `Delivery.chunks`.
     case chunk(WebSocketChunk)
-    /// A ping with these bytes. The machine answers by itself.
+    /// A ping with these bytes. The machine answers it automatically.
     case ping([UInt8])
-    /// A pong with these bytes; how long it took when it answers a ping that was sent, nil when nobody asked for it.
+    /// A pong with these bytes. `roundTrip` is `nil` if it does not answer a ping that was sent.
     case pong([UInt8], roundTrip: Duration?)
-    /// The peer's Close: the last event that input makes. Once all before it is delivered, call `acknowledgeEnd`.
+    /// The peer's Close. No later input produces an event. After delivering all earlier events, call `acknowledgeEnd`.
     case closeReceived(WebSocketCloseFrame)
-    /// The peer broke the protocol or is silent: the last event that input makes. Once all before it is delivered, call
-    /// `acknowledgeEnd`.
+    /// The peer broke the protocol or timed out. No later input produces an event. After delivering all earlier events,
+    /// call `acknowledgeEnd`.
     case failed(WebSocketFailure)
-    /// Every message up to this one is wholly with the kernel.
+    /// The kernel has accepted every byte of all messages up to this one.
     case sent(through: WebSocketMessageID)
-    /// The bytes queued for sending fell to the low watermark, having been above the high one.
+    /// The bytes queued for sending fell to the low watermark after being above the high one.
     case writable
-    /// A frame came whole, or was made to be sent. Only while `reportsFrames`.
+    /// A frame was received completely or created for sending. Only while `reportsFrames` is set.
     case frame(WebSocketFrameRecord)
-    /// Half-close the transport behind everything taken so far, what the same `takeOutgoing` gave included; go on
-    /// reading, so that its end is seen.
+    /// Half-close the transport after all bytes taken so far, including those returned by the same `takeOutgoing`. Keep
+    /// reading to detect the peer's end of stream.
     case endOutput
-    /// End the transport now, whatever is queued in it.
+    /// Close the transport now and drop its queued bytes.
     case disconnect
-    /// It is over. Exactly one, the last of all events.
+    /// The WebSocket is closed. Sent exactly once, as the last event.
     indirect case closed(WebSocketCloseReport)
 }
 
-/// A part of a message that is delivered as it comes.
+/// A part of a message, delivered as it arrives.
 public struct WebSocketChunk: Hashable, Sendable {
-    /// The message, counted from 1 among those received.
+    /// The message's number among received messages, counted from 1.
     public var message: WebSocketMessageID
-    /// What the message is.
+    /// The message's type.
     public var type: WebSocketMessageType
-    /// The bytes; of text, they may end within a character, but what came so far is the beginning of valid UTF-8. Empty
-    /// only when `isFinal`.
+    /// The bytes. Text can end within a character, but the bytes so far are always the beginning of valid UTF-8. Empty
+    /// only if `isFinal`.
     public var bytes: [UInt8]
-    /// Whether the message begins with it.
+    /// Whether this part begins the message.
     public var isFirst: Bool
-    /// Whether the message ends with it.
+    /// Whether this part ends the message.
     public var isFinal: Bool
 
-    /// Describes a part.
+    /// Creates a part.
     public init(
         message: WebSocketMessageID, type: WebSocketMessageType, bytes: [UInt8], isFirst: Bool, isFinal: Bool
     ) {
@@ -54,30 +54,30 @@ public struct WebSocketChunk: Hashable, Sendable {
     }
 }
 
-/// One frame as it was on the wire (RFC 6455, 5.2). That of a data frame owns no memory.
+/// A frame as it was on the wire (RFC 6455, 5.2). A data frame's record allocates no memory.
 public struct WebSocketFrameRecord: Hashable, Sendable, Codable {
-    /// Whether this end sent it.
+    /// Whether the local side sent the frame.
     public var isSent: Bool
-    /// Its kind.
+    /// The frame's opcode.
     public var opcode: WebSocketOpcode
-    /// FIN: the last frame of its message.
+    /// FIN: whether the frame is the last of its message.
     public var isFinal: Bool
     /// RSV1 to RSV3 as 4, 2, 1; RSV1 marks a compressed message.
     public var reserved: UInt8
-    /// Whether it was masked, and with which key: its bytes in the order on the wire, the first in the top 8 bits.
+    /// The masking key, or `nil` if the frame was not masked. The first byte on the wire is in the top 8 bits.
     public var maskKey: UInt32?
-    /// Payload bytes on the wire.
+    /// The payload's length on the wire, in bytes.
     public var length: Int
-    /// Bytes of the message that it brought, inflated; the same as `length` unless the message is compressed.
+    /// The message bytes in the frame after inflation. Equals `length` unless the message is compressed.
     public var messageBytes: Int
-    /// The message it belongs to, counted from 1 in its direction; nil: a control frame.
+    /// The frame's message, counted from 1 in its direction, or `nil` for a control frame.
     public var message: WebSocketMessageID?
-    /// When it was whole, or when it was made.
+    /// When the frame was received completely or created for sending.
     public var time: MonotonicTime
-    /// Of a control frame: its payload.
+    /// The payload of a control frame.
     public var control: [UInt8] = []
 
-    /// Describes a frame.
+    /// Creates a frame record.
     public init(
         isSent: Bool, opcode: WebSocketOpcode, isFinal: Bool, reserved: UInt8, maskKey: UInt32?, length: Int,
         messageBytes: Int, message: WebSocketMessageID?, time: MonotonicTime
@@ -95,6 +95,6 @@ public struct WebSocketFrameRecord: Hashable, Sendable, Codable {
 }
 
 extension WebSocketFrameRecord {
-    /// Bytes of its header, in the shortest form, which is the only one that is accepted.
+    /// The length of the frame's header in its shortest form, the only one that is accepted.
     public var headerBytes: Int { FrameHeader(opcode: opcode, maskKey: maskKey, length: length).count }
 }

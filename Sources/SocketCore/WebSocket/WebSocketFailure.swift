@@ -1,40 +1,40 @@
-/// Why this end fails a WebSocket (RFC 6455, 7.1.7): what the peer did wrong, or did not do in time.
+/// Why the local side fails a WebSocket (RFC 6455, 7.1.7): a violation by the peer, or a timeout.
 public enum WebSocketFailure: Error, Hashable, Sendable, Codable {
-    /// RSV bits (4, 2, 1 for RSV1 to RSV3) that no agreed extension gives a meaning to, on such a frame (5.2).
+    /// RSV bits (4, 2, 1 for RSV1 to RSV3) that no agreed extension defines for this frame (5.2).
     case reservedBits(UInt8)
-    /// An opcode that is none of the six (5.2).
+    /// An opcode other than the six defined ones (5.2).
     case unknownOpcode(UInt8)
     /// A client's frame was not masked (5.1).
     case unmaskedFrame
     /// A server's frame was masked (5.1).
     case maskedFrame
-    /// A length of so many bytes was written in a longer form than needed (5.2).
+    /// A length that is not in its shortest form (5.2).
     case overlongLength(UInt64)
     /// The top bit of a 64-bit length was set (5.2).
     case impossibleLength(UInt64)
-    /// A control frame of more than 125 bytes: its 7-bit length (5.5).
+    /// A control frame of more than 125 bytes, with its 7-bit length (5.5).
     case controlTooLong(UInt8)
     /// A control frame without FIN (5.5).
     case fragmentedControl(WebSocketOpcode)
-    /// A continuation frame without a message to go on with (5.4).
+    /// A continuation frame with no message to continue (5.4).
     case nothingToContinue
-    /// A text or binary frame before the message at hand was over (5.4).
+    /// A text or binary frame before the current message was complete (5.4).
     case unfinishedMessage
-    /// A frame whose length is over the limit.
+    /// A frame longer than the limit.
     case frameTooBig(length: UInt64, limit: Int)
-    /// A message that is, or is announced to be, longer than the limit.
+    /// A message that is longer than the limit, or whose frame header announces that it will be.
     case messageTooBig(limit: Int)
-    /// No room is left for a message that has not come whole: those of all WebSockets of the engine may take up no more
-    /// than the limit.
+    /// There is no room left for an incomplete message. The limit covers the incomplete messages of all of the engine's
+    /// WebSockets.
     case noRoom(limit: Int)
-    /// A message did not come whole in time.
+    /// A message was not complete in time.
     case messageTimeout(Duration)
-    /// A message of more empty fragments than the limit.
+    /// A message with more empty fragments than the limit.
     case tooManyEmptyFragments(limit: Int)
-    /// Text that cannot be UTF-8 (8.1): the offset of its first impossible byte within the message, or its length when it
+    /// Text that is not UTF-8 (8.1): the offset of the first invalid byte in the message, or the message's length if it
     /// ends within a character.
     case invalidUTF8(offset: Int)
-    /// A compressed message that is no DEFLATE data (RFC 7692, 7.2.2).
+    /// A compressed message that is not DEFLATE data (RFC 7692, 7.2.2).
     case corruptDeflate
     /// A Close whose payload is one byte long (5.5.1).
     case cutCloseCode
@@ -42,14 +42,14 @@ public enum WebSocketFailure: Error, Hashable, Sendable, Codable {
     case badCloseCode(WebSocketCloseCode)
     /// A Close whose reason is not UTF-8 (5.5.1).
     case badCloseReason
-    /// No pong came in time.
+    /// No pong arrived in time.
     case pongTimeout(Duration)
     /// The peer did not end its side of the closing handshake in time.
     case closeTimeout(Duration)
     /// The transport ended before the peer's Close (7.1.5).
     case endedWithoutClose
 
-    /// The code of the Close that this end sends for it; 1006 where there is nobody to send one to.
+    /// The code of the Close sent for this failure, or 1006 if none can be sent.
     public var closeCode: WebSocketCloseCode {
         switch self {
         case .reservedBits, .unknownOpcode, .unmaskedFrame, .maskedFrame, .overlongLength, .impossibleLength,
@@ -66,7 +66,7 @@ public enum WebSocketFailure: Error, Hashable, Sendable, Codable {
 }
 
 extension WebSocketFailure: CustomStringConvertible {
-    /// One sentence for a person. It also is the reason in the Close, so it is at most 123 bytes long.
+    /// One sentence for the user. It is also the reason in the Close, so it is at most 123 bytes long.
     public var description: String {
         switch self {
         case .reservedBits(let bits): "reserved bits set: \(Self.names(bits))"
@@ -101,30 +101,30 @@ extension WebSocketFailure: CustomStringConvertible {
     }
 }
 
-/// Why something was not queued for sending. Nothing has changed.
+/// Why something was not queued for sending. The WebSocket is unchanged.
 public enum WebSocketRefusal: Error, Hashable, Sendable, Codable {
     /// The WebSocket is closing or closed.
     case notOpen(WebSocketState)
     /// The send queue would hold more than its limit.
     case queueFull(bytes: Int, queued: Int, limit: Int)
-    /// Text whose bytes are not UTF-8, at this offset.
+    /// Text that is not UTF-8, with the offset of the first invalid byte.
     case notUTF8(offset: Int)
-    /// A ping or pong of so many bytes, more than 125 (RFC 6455, 5.5).
+    /// A ping or pong longer than 125 bytes (RFC 6455, 5.5).
     case payloadTooLong(Int)
-    /// As many pings or pongs as the limit allows have not been sent yet.
+    /// The limit of queued pings and pongs has been reached.
     case tooManyControls(limit: Int)
     /// A close code that must not be sent (RFC 6455, 7.4).
     case closeCode(WebSocketCloseCode)
-    /// A close reason of so many bytes, more than 123 (RFC 6455, 5.5).
+    /// A close reason longer than 123 bytes (RFC 6455, 5.5).
     case reasonTooLong(Int)
-    /// A close reason without a code to go with.
+    /// A close reason without a close code.
     case reasonWithoutCode
-    /// No message of this name is being streamed.
+    /// No message with this identifier is being streamed.
     case noSuchMessage(WebSocketMessageID)
 }
 
 extension WebSocketRefusal: CustomStringConvertible {
-    /// One sentence for a person, which says what would be right.
+    /// One sentence for the user that says what would be valid.
     public var description: String {
         switch self {
         case .notOpen(let state): "the WebSocket is \(state), it sends while it is open"

@@ -1,10 +1,10 @@
-/// What was queued becomes bytes for the transport.
+/// Turns queued messages into bytes for the transport.
 extension WebSocketMachine {
-    /// The next bytes for the transport; empty when there are none. Control frames come before messages, between two
-    /// frames; small frames come together, about `most` bytes of them; a long payload comes by itself, without a copy if
-    /// it is not masked, and in pieces of `most` if it is.
+    /// Returns the next bytes for the transport, or an empty array if there are none. Control frames are sent before
+    /// messages, between two frames. Small frames are combined up to about `most` bytes. A long payload is returned
+    /// separately: without a copy if it is not masked, and in pieces of `most` bytes if it is.
     ///
-    /// `maskKey` makes four random bytes, fresh for each frame (RFC 6455, 5.3); only a client calls it.
+    /// `maskKey` returns four random bytes, fresh for each frame (RFC 6455, 5.3). Only a client calls it.
     package mutating func takeOutgoing(
         most: Int = 64 << 10, now: MonotonicTime, maskKey: () -> UInt32, into events: inout [WebSocketEvent]
     ) -> [UInt8] {
@@ -33,12 +33,12 @@ extension WebSocketMachine {
         return wire
     }
 
-    /// Whether `takeOutgoing` would give bytes.
+    /// Whether `takeOutgoing` would return bytes.
     package var hasOutgoing: Bool {
         outbox.hasPayload || closing.phase == .queued || mayStillSend && (!controls.isEmpty || lanes.hasFrame)
     }
 
-    /// The kernel took so many of the bytes that were handed on.
+    /// Notes that the kernel has accepted `count` of the bytes returned by `takeOutgoing`.
     package mutating func didWrite(_ count: Int, now: MonotonicTime, into events: inout [WebSocketEvent]) {
         guard closing.phase != .over else { return }
         if let last = outbox.didWrite(count) { events.append(.sent(through: last)) }
@@ -46,7 +46,7 @@ extension WebSocketMachine {
         perform(closing.didWrite(isAllWritten: outbox.isEmpty, now: now), now: now, into: &events)
     }
 
-    /// Whether frames other than Close may go out: not behind it (5.5.1).
+    /// Whether frames other than a Close can be sent. None follow a Close (5.5.1).
     var mayStillSend: Bool {
         switch closing.phase {
         case .open, .ending, .queued: true
@@ -100,7 +100,7 @@ extension WebSocketMachine {
         add(header, frame.id, payload, of: frame.payload.count, to: &wire, now: now, into: &events)
     }
 
-    /// Writes a frame, with its payload unless that is long.
+    /// Writes a frame's header, and its payload unless the payload is long.
     private mutating func add(
         _ header: FrameHeader, _ message: WebSocketMessageID?, _ payload: [UInt8], of messageBytes: Int,
         to wire: inout [UInt8], now: MonotonicTime, into events: inout [WebSocketEvent]
@@ -123,12 +123,12 @@ extension WebSocketMachine {
         events.append(.frame(record))
     }
 
-    /// Payloads up to this long are copied behind their header; others are handed on where they lie.
+    /// The longest payload that is copied after its header. Longer ones are passed on without a copy.
     private static var copiedBytes: Int { 16 << 10 }
 
     // MARK: Compression
 
-    /// Whether a message that begins goes out compressed. zlib cannot keep within a window of 256 bytes.
+    /// Whether a new message is compressed. zlib can't keep to a window of 256 bytes.
     private func compresses(_ frame: SendLanes.Frame) -> Bool {
         guard let deflate, frame.mayCompress, deflate.windowBits(role) >= 9, frame.payload.count <= 1 << 30 else {
             return false

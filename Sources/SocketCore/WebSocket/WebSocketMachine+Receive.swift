@@ -1,12 +1,12 @@
-/// Bytes of the peer become events.
+/// Turns the peer's bytes into events.
 extension WebSocketMachine {
-    /// Takes all bytes, and appends what happened, in order. It never traps and never throws: what breaks the protocol
-    /// becomes `failed`, and what comes behind it is discarded and counted.
+    /// Takes all bytes and appends the resulting events in order. Never traps or throws: a protocol violation becomes
+    /// `failed`, and the bytes after it are discarded and counted.
     ///
-    /// Few compressed bytes may make many: once about `deliveryBudget` bytes of messages were made, whole or not, or
-    /// `mostEvents` events,
-    /// the rest is held, and `hasHeldInput` is true. Deliver what there is, then call `proceed`; ask the transport for no more until
-    /// nothing is held. A large message takes its memory from `spares`, where there is some.
+    /// A few compressed bytes can inflate to many. After about `deliveryBudget` bytes of messages, complete or not, or
+    /// `mostEvents` events, the remaining input is held and `hasHeldInput` is true. Deliver the events, then call
+    /// `proceed`, and read no more from the transport until nothing is held. A large message takes its memory from
+    /// `spares` if possible.
     package mutating func receive(
         _ bytes: RawSpan, now: MonotonicTime, spares: inout SpareArrays, into events: inout [WebSocketEvent]
     ) {
@@ -21,22 +21,23 @@ extension WebSocketMachine {
         }
     }
 
-    /// The same, without spare memory.
+    /// Takes all bytes as `receive(_:now:spares:into:)` does, without spare memory.
     package mutating func receive(_ bytes: RawSpan, now: MonotonicTime, into events: inout [WebSocketEvent]) {
         var spares = SpareArrays()
         receive(bytes, now: now, spares: &spares, into: &events)
     }
 
-    /// Bytes of messages that one call makes before it holds the rest.
+    /// The message bytes that one call produces before it holds the remaining input.
     package static var deliveryBudget: Int { 256 << 10 }
 
-    /// Events that one call makes before it holds the rest: more than a read of messages of 16 bytes makes.
+    /// The events that one call produces before it holds the remaining input. One read of 16-byte messages produces
+    /// fewer.
     package static var mostEvents: Int { 4096 }
 
-    /// Whether bytes, or the end of the peer's stream, wait for `proceed`.
+    /// Whether bytes or the peer's end of stream are waiting for `proceed`.
     package var hasHeldInput: Bool { !held.isEmpty || isEndHeld }
 
-    /// Goes on with what is held. Without effect when nothing is.
+    /// Continues with the held input. Has no effect if nothing is held.
     package mutating func proceed(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         let input = held.handOver()
         var spares = SpareArrays()
@@ -47,7 +48,7 @@ extension WebSocketMachine {
         receiveEnd(now: now, into: &events)
     }
 
-    /// Takes bytes until they end or the budget does; how many were taken.
+    /// Takes bytes until the input or the budget is used up. Returns the number taken.
     private mutating func take(
         _ input: UnsafeRawBufferPointer, now: MonotonicTime, spares: inout SpareArrays,
         into events: inout [WebSocketEvent]
@@ -103,7 +104,7 @@ extension WebSocketMachine {
         record(before: message, assembler.id, [], now: now, into: &events)
     }
 
-    /// Counts the frame at hand, and puts its record before what it completed.
+    /// Counts the current frame and inserts its record before the events it completed.
     private mutating func record(
         before index: Int, _ message: WebSocketMessageID?, _ control: [UInt8], now: MonotonicTime,
         into events: inout [WebSocketEvent]
@@ -118,20 +119,21 @@ extension WebSocketMachine {
         events.insert(.frame(record), at: index)
     }
 
-    // MARK: Messages that are half there
+    // MARK: Incomplete messages
 
-    /// What messages that are half there take up in memory.
+    /// The memory that incomplete messages use, in bytes.
     package var unfinishedBytes: Int { assembler.unfinishedBytes }
 
-    /// How much that may be from now on, and the limit that it comes of.
+    /// Sets the memory that incomplete messages can use from now on, and the limit it derives from.
     package mutating func limitUnfinished(to bytes: Int, of limit: Int) { assembler.room = (bytes, limit) }
 
-    /// This side leaves the peer's bytes where they are: until then the message cannot come whole.
+    /// Moves the message deadline to `time` or later. The local side isn't reading, so the message can't complete
+    /// before then.
     package mutating func putOffMessage(until time: MonotonicTime) {
         if let due = messageDeadline, due < time { messageDeadline = time }
     }
 
-    /// Nanoseconds more for each byte: a second for 16 KiB.
+    /// The nanoseconds added to the deadline for each byte: one second for every 16 KiB.
     private static var shareOfByte: Int64 { 1_000_000_000 >> 14 }
 
     private mutating func extendMessage(by count: Int, now: MonotonicTime) {
@@ -164,7 +166,7 @@ extension WebSocketMachine {
         }
     }
 
-    /// Reads the payload of a Close (5.5.1).
+    /// Parses the payload of a Close (5.5.1).
     static func close(_ payload: [UInt8]) throws(WebSocketFailure) -> WebSocketCloseFrame {
         guard !payload.isEmpty else { return WebSocketCloseFrame(code: nil) }
         guard payload.count >= 2 else { throw .cutCloseCode }

@@ -1,7 +1,7 @@
-/// What is to be sent is queued, or refused with nothing changed.
+/// Queues what is to be sent, or rejects it and changes nothing.
 extension WebSocketMachine {
-    /// Queues a whole message, which goes out as one frame. `mayCompress` false: its bytes would not shrink, such as those
-    /// of a picture.
+    /// Queues a whole message, which goes out as one frame. Pass `false` for `mayCompress` if its bytes would not
+    /// shrink, such as those of an image.
     @discardableResult package mutating func send(
         _ type: WebSocketMessageType, _ bytes: [UInt8], mayCompress: Bool = true
     ) throws(WebSocketRefusal) -> WebSocketMessageID {
@@ -15,8 +15,7 @@ extension WebSocketMachine {
         return lanes.append(type, bytes, mayCompress: mayCompress)
     }
 
-    /// Begins a message whose parts are to follow, each of which goes out as one frame. What is queued later waits until it
-    /// is finished.
+    /// Begins a message whose parts follow, one frame each. Messages queued later wait until it is finished.
     package mutating func begin(
         _ type: WebSocketMessageType, mayCompress: Bool = true
     ) throws(WebSocketRefusal) -> WebSocketMessageID {
@@ -24,14 +23,14 @@ extension WebSocketMachine {
         return lanes.begin(type, mayCompress: mayCompress)
     }
 
-    /// Adds a part to a message that was begun; text may be cut within a character.
+    /// Adds a part to a message that `begin` started. Text can be split within a character.
     package mutating func append(_ bytes: [UInt8], to id: WebSocketMessageID) throws(WebSocketRefusal) {
         try checkRoom(for: bytes.count)
         try lanes.extend(id, with: bytes, isFinal: false)
         noteFill()
     }
 
-    /// Adds the last part, which may be empty.
+    /// Adds the last part of a message, which can be empty.
     package mutating func finish(
         _ id: WebSocketMessageID, with bytes: [UInt8] = []
     ) throws(WebSocketRefusal) {
@@ -40,20 +39,20 @@ extension WebSocketMachine {
         noteFill()
     }
 
-    /// Queues a ping of at most 125 bytes. Its pong tells the round-trip time.
+    /// Queues a ping of at most 125 bytes. Its pong measures the round-trip time.
     package mutating func ping(_ payload: [UInt8] = []) throws(WebSocketRefusal) {
         guard closing.acceptsMessages else { throw .notOpen(state) }
         try controls.append(.ping, payload)
     }
 
-    /// Queues a pong that nobody asked for, of at most 125 bytes: a sign of life (RFC 6455, 5.5.3).
+    /// Queues an unsolicited pong of at most 125 bytes as a sign of life (RFC 6455, 5.5.3).
     package mutating func pong(_ payload: [UInt8] = []) throws(WebSocketRefusal) {
         guard closing.acceptsMessages else { throw .notOpen(state) }
         try controls.append(.pong, payload)
     }
 
-    /// Says Close, behind all that is queued; a message that is streamed and not finished is cut off. Without effect when
-    /// anybody closes already.
+    /// Queues a Close after everything queued. A streamed message that is not finished is cut off. Has no effect if
+    /// either side is closing already.
     package mutating func close(
         _ code: WebSocketCloseCode? = .normal, reason: String = "", now: MonotonicTime
     ) throws(WebSocketRefusal) {
@@ -72,12 +71,12 @@ extension WebSocketMachine {
         }
     }
 
-    // MARK: Fill
+    // MARK: Watermarks
 
-    /// Bytes of messages that are not with the kernel yet.
+    /// The bytes of messages that the kernel has not accepted yet.
     package var bufferedBytes: Int { lanes.bytes + outbox.messageBytes }
 
-    /// Whether the bytes to be sent are not above the high watermark, nor were since they were last at the low one.
+    /// Whether the queued bytes have not exceeded the high watermark since they were last at or below the low one.
     package var isWritable: Bool { !isFull }
 
     private mutating func noteFill() {

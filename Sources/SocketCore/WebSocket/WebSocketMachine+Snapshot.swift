@@ -1,12 +1,12 @@
-/// What can be seen of a WebSocket from outside.
+/// Reports the machine's state.
 extension WebSocketMachine {
-    /// It as it is now.
+    /// Returns the current state.
     package borrowing func snapshot() -> WebSocketSnapshot {
         var received = received
         received.messages = assembler.completed
         received.compressedMessages = assembler.compressed
         received.messageBytes = assembler.messageBytes
-        // Of the frame at hand, too: what was made of it counts already.
+        // Includes the current frame, because the message bytes decoded from it are already counted.
         if case .payload(let opcode, let done, _) = decoder.awaiting, !opcode.isControl {
             received.payloadBytes += UInt64(done)
         }

@@ -1,57 +1,57 @@
-/// A WebSocket after its opening handshake, of either end (RFC 6455): bytes of the peer in, events out; what is to be sent
-/// in, bytes for the peer out.
+/// Either side of a WebSocket after its opening handshake (RFC 6455). It turns the peer's bytes into events, and
+/// messages into bytes for the peer.
 ///
-/// The shell gives it what the transport lends (`receive`), its end (`receiveEnd`, `transportFailed`) and the time. It
-/// performs the events in order, and after each call asks `takeOutgoing` for bytes while little of them waits in the
-/// transport, tells `didWrite` how many of those the kernel took, wakes at `deadline` and calls `expire`.
+/// The shell passes in the bytes the transport lends (`receive`), the transport's end (`receiveEnd`, `transportFailed`)
+/// and the time. It performs the events in order. After each call, while little is queued in the transport, it takes
+/// bytes from `takeOutgoing` and reports how many the kernel accepted with `didWrite`. At `deadline` it calls `expire`.
 ///
-/// Nothing here reads a clock, makes a random number or blocks. Calls of the user go through `send` and its kin, which
-/// queue or refuse; pings are answered by the machine itself with the next `takeOutgoing`.
+/// The machine never reads a clock, creates a random number or blocks. User calls such as `send` queue or reject. The
+/// machine answers pings automatically in the next `takeOutgoing`.
 package struct WebSocketMachine: ~Copyable {
-    /// Which end it is.
+    /// The side of the WebSocket.
     package let role: WebSocketRole
-    /// permessage-deflate as agreed on; nil: it was not.
+    /// The agreed permessage-deflate parameters, or `nil` if it was not agreed on.
     package let deflate: PerMessageDeflateParameters?
-    /// How it behaves.
+    /// The WebSocket's settings.
     package let settings: WebSocketSettings
-    /// Whether each frame makes an event.
+    /// Whether each frame produces an event.
     package var reportsFrames = false
 
-    // MARK: What comes in
+    // MARK: Receiving
 
     var decoder: FrameDecoder
     var assembler: MessageAssembler
-    /// The header of the frame at hand, and the bytes of messages that there were before it.
+    /// The header of the current frame, and the count of message bytes before it.
     var frame = FrameHeader(opcode: .continuation, length: 0)
     var frameStart: UInt64 = 0
-    /// The payload of the control frame at hand.
+    /// The payload of the current control frame.
     var control: [UInt8] = []
-    /// What came while what was made of earlier bytes waits to be delivered, and the end behind it.
+    /// Input held until the events from earlier input are delivered, and whether the end of stream follows it.
     var held: [UInt8] = []
     var isEndHeld = false
     var discarded = 0
     var received = WebSocketCounters()
-    /// When the message that is half there has taken too long.
+    /// When the incomplete message times out.
     var messageDeadline: MonotonicTime?
 
-    // MARK: What goes out
+    // MARK: Sending
 
     var lanes = SendLanes()
     var controls: ControlLane
     var outbox = Outgoing()
     var deflater: Deflater?
-    /// Whether the message whose frames go out is compressed.
+    /// Whether the message being sent is compressed.
     var isCompressing = false
-    /// The bytes to be sent were above the high watermark, and not at the low one since.
+    /// Whether the queued bytes have exceeded the high watermark and not fallen to the low one since.
     var isFull = false
     var sent = WebSocketCounters()
 
-    // MARK: Both
+    // MARK: Both directions
 
     var closing: CloseHandshake
     var pings: PingLedger
 
-    /// A WebSocket that is open now. It owns no memory until something comes or is sent.
+    /// Creates a WebSocket that is open. It allocates no memory until something is received or sent.
     package init(
         role: WebSocketRole, deflate: PerMessageDeflateParameters? = nil,
         settings: WebSocketSettings = WebSocketSettings(), now: MonotonicTime
@@ -67,12 +67,12 @@ package struct WebSocketMachine: ~Copyable {
         pings = PingLedger(settings: settings, now: now)
     }
 
-    /// How far it is in its life.
+    /// The WebSocket's state.
     package var state: WebSocketState { closing.state }
 
     // MARK: Time
 
-    /// When `expire` is to be called; nil: not at all.
+    /// When `expire` must be called, or `nil` if there is no deadline.
     package var deadline: MonotonicTime? {
         var first = closing.deadline
         if let next = pings.nextPing, next < first ?? .never { first = next }
@@ -81,11 +81,12 @@ package struct WebSocketMachine: ~Copyable {
         return first
     }
 
-    /// Does what is due: sends a ping, fails when its pong is overdue, ends a closing that takes too long.
+    /// Handles the deadlines that have passed: sends a ping, or fails if a pong, a message or the closing handshake is
+    /// overdue.
     package mutating func expire(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         if let overdue = pings.overdue, overdue <= now, closing.phase == .open {
             fail(.pongTimeout(pings.timeout), now: now, into: &events)
-            // Nobody has to deliver anything before: the peer is gone.
+            // The peer is gone, so nothing has to be delivered first.
             acknowledgeEnd(now: now)
         }
         if let messageDeadline, messageDeadline <= now, closing.acceptsInput {
@@ -95,15 +96,15 @@ package struct WebSocketMachine: ~Copyable {
         perform(closing.expire(now: now), now: now, into: &events)
     }
 
-    // MARK: Ends
+    // MARK: Ending
 
-    /// What came before `closeReceived` or `failed` is delivered: this end's own Close may go out, behind what was queued
-    /// until now. Without effect at any other time. It happens by itself when `closeTimeout` is over.
+    /// Confirms that all events before `closeReceived` or `failed` are delivered. The local Close can then be sent
+    /// after everything queued so far. Has no effect at any other time. Happens automatically after `closeTimeout`.
     package mutating func acknowledgeEnd(now: MonotonicTime) {
         closing.acknowledge(now: now)
     }
 
-    /// The peer's half of the transport ended in order. Without a Close before, that is the end (7.1.5: 1006).
+    /// Handles the peer's end of stream. If no Close arrived before it, the WebSocket ends (7.1.5: 1006).
     package mutating func receiveEnd(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         guard held.isEmpty else {
             isEndHeld = true
@@ -113,12 +114,12 @@ package struct WebSocketMachine: ~Copyable {
         perform(closing.receiveEnd(isAllWritten: outbox.isEmpty, now: now), now: now, into: &events)
     }
 
-    /// The transport is gone: reset, or broken in another way.
+    /// Handles the loss of the transport, such as a reset.
     package mutating func transportFailed(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         finish(.endedWithoutClose, by: .peer, now: now, into: &events)
     }
 
-    /// Ends it now, without a Close: what is queued is dropped.
+    /// Ends the WebSocket now without a Close. Everything queued is dropped.
     package mutating func abort(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         finish(nil, by: .local, now: now, into: &events)
     }
@@ -126,7 +127,7 @@ package struct WebSocketMachine: ~Copyable {
     mutating func fail(_ failure: WebSocketFailure, now: MonotonicTime, into events: inout [WebSocketEvent]) {
         events.append(.failed(failure))
         pings.stop()
-        // Nothing more is taken, so nothing comes of what is half there.
+        // No more input is accepted, so the incomplete message can't complete.
         assembler.freeMemory()
         messageDeadline = nil
         perform(closing.fail(failure, now: now), now: now, into: &events)
@@ -142,7 +143,7 @@ package struct WebSocketMachine: ~Copyable {
         }
     }
 
-    /// Frees all memory and says the last word. What was counted stays to be seen, and what was half there.
+    /// Frees all memory and appends the last events. Counters and the incomplete message's progress remain available.
     private mutating func finish(
         _ cause: WebSocketFailure?, by origin: WebSocketCloseReport.Origin, now: MonotonicTime,
         into events: inout [WebSocketEvent]
@@ -164,6 +165,6 @@ package struct WebSocketMachine: ~Copyable {
 }
 
 extension MonotonicTime {
-    /// Later than any other.
+    /// Later than any other time.
     fileprivate static let never = MonotonicTime(nanoseconds: .max)
 }

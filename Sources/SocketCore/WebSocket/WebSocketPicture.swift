@@ -1,62 +1,62 @@
-/// Where a WebSocket is, from before its opening handshake to its end.
+/// The stage of a WebSocket's life, from before its opening handshake to its end.
 public enum WebSocketStage: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Of a client: the connection, or TLS, is being set up.
+    /// A client is connecting or setting up TLS.
     case connecting
-    /// Of a client: the proxy's answer to CONNECT is awaited.
+    /// A client is waiting for the proxy's response to CONNECT.
     case tunnelling
-    /// The handshake's request or answer is awaited.
+    /// The handshake's request or response is awaited.
     case opening
-    /// Messages pass.
+    /// Messages can be exchanged.
     case open
-    /// One side has said Close, or broke the protocol.
+    /// One side has sent a Close or broken the protocol.
     case closing
-    /// It never was open: the handshake came to nothing, or HTTP was answered.
+    /// The WebSocket never opened: the handshake failed, or the response was plain HTTP.
     case refused
-    /// It is over.
+    /// The WebSocket has ended.
     case closed
 }
 
-/// A WebSocket at one instant: its opening handshake, and what came after that.
+/// A snapshot of a WebSocket: its opening handshake and its traffic.
 public struct WebSocketPicture: Hashable, Sendable, Codable {
-    /// Which end it is.
+    /// The side of the WebSocket.
     public var role: WebSocketRole
-    /// Where it is.
+    /// The stage of its life.
     public var stage: WebSocketStage
-    /// What a client asked for: its URL; of a server, the resource that it was asked for.
+    /// A client's URL, or the resource requested from a server.
     public var target: String
-    /// The request as it went over the wire; nil: not whole yet.
+    /// The request as it was on the wire, or `nil` until it is complete.
     public var request: HTTPHead?
-    /// The answer as it went over the wire; nil: not whole yet.
+    /// The response as it was on the wire, or `nil` until it is complete.
     public var response: HTTPHead?
-    /// The protocol above it; nil: none.
+    /// The agreed subprotocol, or `nil` if there is none.
     public var subprotocol: String?
-    /// The extensions agreed on, with their parameters.
+    /// The agreed extensions with their parameters.
     public var extensions: [String]
-    /// Why it did not open, as a sentence; nil: it did, or may yet. Of one that is only looked at, also what is wrong with
-    /// its handshake although it opened.
+    /// Why the WebSocket did not open, as a sentence, or `nil` if it did or still can. For an observed WebSocket, also
+    /// what is wrong with its handshake although it opened.
     public var problem: String?
-    /// Bytes of the head that is awaited that have come.
+    /// The bytes received of the awaited head.
     public var headBytes: Int
-    /// Until when it must be open; nil: it is, or there is no limit.
+    /// When the opening handshake times out, or `nil` if it is complete or has no limit.
     public var openingDeadline: MonotonicTime?
-    /// How long it took to open, connecting included; nil: not open yet. Of one that is only looked at, connecting does not
-    /// count.
+    /// How long opening took, or `nil` if the WebSocket is not open yet. Includes connecting, except for an observed
+    /// WebSocket.
     public var openedIn: Duration?
-    /// Bytes of messages that the user has not taken yet.
+    /// The message bytes that the user has not taken yet.
     public var undeliveredBytes: Int
-    /// What passes; nil: it is not open yet, or never was.
+    /// The traffic, or `nil` if the WebSocket never opened.
     public var traffic: WebSocketSnapshot?
-    /// How it ended; nil: it has not, or never was open.
+    /// How the WebSocket ended, or `nil` if it has not ended or never opened.
     public var report: WebSocketCloseReport?
-    /// Of one that others speak, and that is only looked at; nil: it is this end's own.
+    /// What was observed of a WebSocket between other parties, or `nil` for a WebSocket of this program.
     public var observation: WebSocketObservation? {
         get { observations.first }
         set { observations = newValue.map { [$0] } ?? [] }
     }
-    /// None, or one: it would take up room in each picture otherwise.
+    /// At most one observation. An optional would take up its full size in every snapshot.
     private var observations: [WebSocketObservation] = []
 
-    /// Describes a WebSocket that has just begun.
+    /// Creates the snapshot of a new WebSocket.
     public init(role: WebSocketRole, stage: WebSocketStage, target: String) {
         self.role = role
         self.stage = stage

@@ -1,22 +1,22 @@
-/// Why there is no WebSocket, or none any more.
+/// Why a WebSocket did not open or has ended.
 public enum WebSocketProblem: Hashable, Sendable, Codable {
     /// The server answered with something other than 101.
     case refused(HandshakeRefusal)
-    /// The proxy gave no tunnel.
+    /// The proxy refused the tunnel.
     case proxyRefused(HandshakeRefusal)
-    /// The peer's part of the opening handshake breaks a rule.
+    /// The peer's opening handshake breaks a rule.
     case badHandshake
     /// The opening handshake, name resolution and connecting included, took too long.
     case handshakeTimeout
-    /// The peer broke the protocol, or was silent.
+    /// The peer broke the protocol or timed out.
     case failed(WebSocketFailure)
-    /// It was closed with this code, which is none of an orderly end.
+    /// The WebSocket was closed with this code, which does not mean an orderly end.
     case closed(WebSocketCloseCode)
-    /// What was to be sent was refused.
+    /// Something to be sent was rejected.
     case notSent(WebSocketRefusal)
 
-    /// SocketRocket's code for it: 2132 for a status other than 101, 2133 for a bad answer, 504 for a timeout, the code
-    /// of the Close otherwise.
+    /// SocketRocket's error code: 2132 for a status other than 101, 2133 for a bad response, 504 for a timeout, or the
+    /// close code.
     public var code: Int {
         switch self {
         case .refused, .proxyRefused: 2132

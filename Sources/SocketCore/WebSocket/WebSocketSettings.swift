@@ -1,25 +1,28 @@
-/// What one WebSocket may take up at most. Each has its counter in `WebSocketSnapshot`.
+/// The limits of one WebSocket. Each has its counter in `WebSocketSnapshot`.
 public struct WebSocketLimits: Hashable, Sendable, Codable {
-    /// The longest frame, payload bytes on the wire. No limit of its own unless set: a message's holds.
+    /// The longest frame, in payload bytes on the wire. Unlimited by default, so only the message limit applies.
     public var frameBytes: Int
-    /// The longest message that is delivered whole, in bytes as delivered, that is inflated; 64 MiB. The exact limit
-    /// passes. A few bytes on the wire may inflate to all of it, so a server for strangers should set what its messages
-    /// need; `EngineConfiguration.unfinishedMessageBytes` limits the sum over all WebSockets of an engine.
+    /// The longest message that is delivered whole, in bytes after inflation. Defaults to 64 MiB, and a message of
+    /// exactly the limit is accepted. A few bytes on the wire can inflate to the full limit, so a public server should
+    /// set what its messages need. `EngineConfiguration.unfinishedMessageBytes` limits the sum over all WebSockets of
+    /// an engine.
     public var messageBytes: Int
-    /// The longest message that is delivered in chunks, in bytes as delivered. No limit unless set, since it takes up no
-    /// memory.
+    /// The longest message that is delivered in chunks, in bytes after inflation. Unlimited by default, because such a
+    /// message uses no memory.
     public var streamedMessageBytes: Int
-    /// Fragments without a byte that one message may have; 1024.
+    /// The number of empty fragments that one message can have. Defaults to 1024.
     public var emptyFragments: Int
-    /// Bytes of messages that are queued and not yet with the transport; 64 MiB. What would go over it is refused.
+    /// The message bytes that can be queued and not yet given to the transport. Defaults to 64 MiB. Anything that would
+    /// exceed the limit is rejected.
     public var sendQueueBytes: Int
-    /// Pings and pongs of the caller that are queued and not yet handed on; 64. As many pongs
-    /// that answer pings wait at most beside them; what is owed for older pings is dropped.
+    /// The caller's pings and pongs that can be queued and not yet given to the transport. Defaults to 64. The same
+    /// limit applies separately to pongs that answer pings; beyond it, answers to older pings are dropped.
     public var queuedControls: Int
-    /// Pings sent of which the answer is awaited, to tell its round-trip time; 64, the oldest is forgotten.
+    /// The unanswered pings that are remembered to measure the round-trip time. Defaults to 64. Beyond the limit, the
+    /// oldest is forgotten.
     public var pendingPings: Int
 
-    /// Sets the limits; those below 0 count as 0.
+    /// Sets the limits. Negative values count as 0.
     public init(
         frameBytes: Int = .max, messageBytes: Int = 64 << 20, streamedMessageBytes: Int = .max,
         emptyFragments: Int = 1024, sendQueueBytes: Int = 64 << 20, queuedControls: Int = 64, pendingPings: Int = 64
@@ -34,43 +37,43 @@ public struct WebSocketLimits: Hashable, Sendable, Codable {
     }
 }
 
-/// How a WebSocket behaves once its opening handshake is over.
+/// A WebSocket's settings after the opening handshake.
 public struct WebSocketSettings: Hashable, Sendable, Codable {
     /// How messages are delivered.
     public enum Delivery: String, Hashable, Sendable, Codable {
-        /// Each as one array, once its last byte is there.
+        /// Each message as one array, once it is complete.
         case whole
-        /// In pieces as they come, so that a message of any length takes up no memory.
+        /// In chunks as they arrive, so that a message of any length uses no memory.
         case chunks
     }
 
-    /// What it may take up.
+    /// The WebSocket's limits.
     public var limits: WebSocketLimits
     /// How messages are delivered.
     public var delivery: Delivery
-    /// Whether pings are answered; switched off only to see what the peer makes of it.
+    /// Whether pings are answered. Turn it off only to test how the peer reacts.
     public var answersPings: Bool
-    /// How often a ping is sent by itself; nil: never.
+    /// The interval between automatic pings, or `nil` to send none.
     public var pingInterval: Duration?
-    /// How long the pong to such a ping may take, from when the ping left; then the WebSocket fails with code 1011.
-    /// Bytes that come within an unfinished frame put it off, for no pong can come between them.
+    /// The timeout for the pong to an automatic ping, counted from when the ping was sent. When it expires, the
+    /// WebSocket fails with code 1011. Bytes of an unfinished frame extend it, because no pong can arrive between them.
     public var pongTimeout: Duration
-    /// How long each step of the closing may take: sending what is queued without any progress, the peer's Close, the
-    /// end of TCP.
+    /// The timeout for each step of closing: sending queued bytes without any progress, the peer's Close, and the end
+    /// of TCP.
     public var closeTimeout: Duration
-    /// Messages shorter than this go uncompressed though permessage-deflate was agreed on, in bytes.
+    /// The length in bytes below which messages are sent uncompressed even if permessage-deflate was agreed on.
     public var compressionThreshold: Int
-    /// How long a message that is delivered whole may take from its first frame on: this, and a second more for each
-    /// 16 KiB of it that came. Then the WebSocket fails with code 1008. Time in which this side leaves the bytes in the
-    /// kernel does not count. 60 seconds; `nil`: for ever, which lets a peer that never ends its message hold memory for
-    /// ever.
+    /// The timeout for a message that is delivered whole, counted from its first frame, plus one second for each 16 KiB
+    /// received. When it expires, the WebSocket fails with code 1008. Time during which the local side leaves the bytes
+    /// in the kernel does not count. Defaults to 60 seconds. With `nil` there is no timeout, and a peer that never ends
+    /// its message can hold memory forever.
     public var messageTimeout: Duration?
-    /// zlib's level from 1 (fast) to 9 (small); the default is 6.
+    /// zlib's compression level from 1 (fast) to 9 (small). Defaults to 6.
     public var compressionLevel: Int
-    /// When the bytes queued for sending make a `writable` event.
+    /// The thresholds of queued bytes for a `writable` event.
     public var watermarks: Watermarks
 
-    /// Sets all of it.
+    /// Creates settings.
     public init(
         limits: WebSocketLimits = WebSocketLimits(), delivery: Delivery = .whole, answersPings: Bool = true,
         pingInterval: Duration? = nil, pongTimeout: Duration = .seconds(20), closeTimeout: Duration = .seconds(10),

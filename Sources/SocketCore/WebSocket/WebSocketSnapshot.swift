@@ -1,45 +1,45 @@
-/// A WebSocket as it is at one moment, what is half done first.
+/// A WebSocket's state at one instant, the frames in progress first.
 public struct WebSocketSnapshot: Hashable, Sendable, Codable {
-    /// Which end it is.
+    /// The side of the WebSocket.
     public var role: WebSocketRole
-    /// How far it is in its life.
+    /// The stage of its life.
     public var state: WebSocketState
-    /// What the parser waits for now.
+    /// What the parser is waiting for.
     public var awaiting: WebSocketParserState
-    /// The message that comes in; nil: none is half done.
+    /// The message being received, or `nil` if there is none.
     public var receiving: WebSocketMessageProgress?
-    /// The first frame that is handed on and not wholly with the kernel; nil: there is none.
+    /// The first frame given to the transport that the kernel has not accepted completely, or `nil` if there is none.
     public var sending: WebSocketSendProgress?
-    /// What came.
+    /// The received traffic.
     public var received: WebSocketCounters
-    /// What was handed on.
+    /// The traffic given to the transport.
     public var sent: WebSocketCounters
-    /// Messages queued of which nothing is handed on.
+    /// The queued messages of which no byte has been given to the transport.
     public var queuedMessages: Int
-    /// Bytes of messages that are not with the kernel yet: `bufferedAmount`.
+    /// The message bytes that the kernel has not accepted yet: `bufferedAmount`.
     public var bufferedBytes: Int
-    /// Bytes that came and wait until what was made of those before them is delivered.
+    /// The received bytes held until the events from earlier bytes are delivered.
     public var heldBytes: Int
-    /// Bytes that came when nothing was to be read any more.
+    /// The bytes received after the WebSocket stopped accepting input.
     public var discardedBytes: Int
-    /// Pings sent whose pong has not come.
+    /// The sent pings whose pong has not arrived.
     public var pendingPings: Int
-    /// The last round-trip time; nil: none was measured.
+    /// The last round-trip time, or `nil` if none was measured.
     public var roundTrip: Duration?
-    /// Pings that were not answered since a newer one came first (RFC 6455, 5.5.3).
+    /// The pings left unanswered because a newer one arrived first (RFC 6455, 5.5.3).
     public var supersededPings: UInt64
-    /// What this end's Close says, queued or sent.
+    /// The Close that is queued or sent.
     public var closeSent: WebSocketCloseFrame?
-    /// What the peer's Close said.
+    /// The Close received from the peer.
     public var closeReceived: WebSocketCloseFrame?
-    /// Who began to close; nil: nobody did.
+    /// The side that started closing, or `nil` if neither did.
     public var closeOrigin: WebSocketCloseReport.Origin?
-    /// Why it fails.
+    /// Why the WebSocket failed.
     public var failure: WebSocketFailure?
-    /// permessage-deflate as agreed on; nil: it was not.
+    /// The agreed permessage-deflate parameters, or `nil` if it was not agreed on.
     public var deflate: PerMessageDeflateParameters?
 
-    /// Describes a WebSocket; one of which nothing more is said is open and has done nothing.
+    /// Creates a snapshot. The defaults describe an open WebSocket without traffic.
     public init(
         role: WebSocketRole, state: WebSocketState = .open, awaiting: WebSocketParserState = .header(done: 0),
         receiving: WebSocketMessageProgress? = nil, sending: WebSocketSendProgress? = nil,
@@ -72,36 +72,36 @@ public struct WebSocketSnapshot: Hashable, Sendable, Codable {
     }
 }
 
-/// What a frame parser waits for now (RFC 6455, 5.2).
+/// What a frame parser is waiting for (RFC 6455, 5.2).
 public enum WebSocketParserState: Hashable, Sendable, Codable {
-    /// The 2 bytes that every frame begins with.
+    /// The first 2 bytes of a frame.
     case header(done: Int)
-    /// The length behind them: 2 or 8 bytes.
+    /// The extended length after them: 2 or 8 bytes.
     case extendedLength(done: Int, total: Int)
-    /// The 4 bytes of the mask.
+    /// The 4 bytes of the masking key.
     case mask(done: Int)
-    /// The payload of this frame.
+    /// The frame's payload.
     case payload(WebSocketOpcode, done: Int, total: Int)
-    /// Nothing: what comes is discarded.
+    /// Nothing. Input is discarded.
     case nothing
 }
 
-/// A message that comes in and is not over.
+/// The progress of an incomplete message that is being received.
 public struct WebSocketMessageProgress: Hashable, Sendable, Codable {
-    /// Its name among those received.
+    /// The message's identifier among received messages.
     public var id: WebSocketMessageID
-    /// What it is.
+    /// The message's type.
     public var type: WebSocketMessageType
-    /// Whether it is compressed.
+    /// Whether the message is compressed.
     public var isCompressed: Bool
-    /// Frames of it that came, whole or in part.
+    /// The frames received so far, including a partial one.
     public var fragments: Int
-    /// Bytes of it that came, inflated.
+    /// The bytes received so far, after inflation.
     public var bytes: Int
-    /// Bytes of it that came, as on the wire.
+    /// The bytes received so far, as on the wire.
     public var wireBytes: Int
 
-    /// Describes a message.
+    /// Creates a message's progress.
     public init(
         id: WebSocketMessageID, type: WebSocketMessageType, isCompressed: Bool, fragments: Int, bytes: Int,
         wireBytes: Int
@@ -115,18 +115,18 @@ public struct WebSocketMessageProgress: Hashable, Sendable, Codable {
     }
 }
 
-/// A frame that is on its way to the kernel.
+/// The progress of a frame that is being sent.
 public struct WebSocketSendProgress: Hashable, Sendable, Codable {
-    /// Its kind.
+    /// The frame's opcode.
     public var opcode: WebSocketOpcode
-    /// The message it belongs to; nil: a control frame.
+    /// The frame's message, or `nil` for a control frame.
     public var message: WebSocketMessageID?
-    /// Bytes of it with the kernel, header included.
+    /// The bytes that the kernel has accepted, header included.
     public var done: Int
-    /// Its bytes, header included.
+    /// The length of the frame, header included.
     public var total: Int
 
-    /// Describes a frame.
+    /// Creates a frame's progress.
     public init(opcode: WebSocketOpcode, message: WebSocketMessageID? = nil, done: Int, total: Int) {
         self.opcode = opcode
         self.message = message
@@ -135,25 +135,25 @@ public struct WebSocketSendProgress: Hashable, Sendable, Codable {
     }
 }
 
-/// What passed in one direction.
+/// The traffic in one direction.
 public struct WebSocketCounters: Hashable, Sendable, Codable {
-    /// Frames of every kind.
+    /// The number of frames of every kind.
     public var frames: UInt64 = 0
-    /// Messages.
+    /// The number of messages.
     public var messages: UInt64 = 0
-    /// Those of them that were compressed.
+    /// The number of compressed messages.
     public var compressedMessages: UInt64 = 0
-    /// Bytes of messages, uncompressed.
+    /// The bytes of messages, uncompressed.
     public var messageBytes: UInt64 = 0
-    /// Bytes of the payloads of data frames, as on the wire.
+    /// The payload bytes of data frames, as on the wire.
     public var payloadBytes: UInt64 = 0
-    /// All bytes, headers and control frames too.
+    /// All bytes on the wire, including headers and control frames.
     public var wireBytes: UInt64 = 0
-    /// Pings.
+    /// The number of pings.
     public var pings: UInt64 = 0
-    /// Pongs.
+    /// The number of pongs.
     public var pongs: UInt64 = 0
 
-    /// Nothing yet.
+    /// Creates counters at zero.
     public init() {}
 }
