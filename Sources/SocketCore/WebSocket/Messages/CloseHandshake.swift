@@ -1,23 +1,23 @@
-/// The end of a WebSocket (RFC 6455, 7): who said what, and what each waits for.
+/// The closing handshake of a WebSocket (RFC 6455, 7): the Close sent by each side, and what is still awaited.
 struct CloseHandshake {
-    /// What is to come.
+    /// The step of the closing handshake.
     enum Phase {
-        /// Nobody closes.
+        /// Neither side is closing.
         case open
-        /// Input is over: the peer's Close came, or it broke the protocol. What came before is being delivered, and may
-        /// be answered, before this end says its own Close.
+        /// Input has ended: the peer sent a Close or broke the protocol. Earlier messages are being delivered, and can
+        /// be answered, before the local Close is queued.
         case ending
-        /// This end's Close waits behind what was queued before it.
+        /// The local Close waits for everything queued before it.
         case queued
-        /// This end's Close was handed on; the peer's, or the end of the transport, is awaited.
+        /// The local Close was given to the transport. The peer's Close, or the end of the transport, is awaited.
         case said
-        /// This end's half of the transport was ended, the peer's is awaited.
+        /// The local side sent FIN. The peer's FIN is awaited.
         case halfClosed
-        /// All is over.
+        /// The WebSocket has ended.
         case over
     }
 
-    /// What the machine does next.
+    /// The machine's next action.
     enum Step: Equatable {
         case none
         case endOutput
@@ -27,16 +27,16 @@ struct CloseHandshake {
     private let role: WebSocketRole
     private let patience: Duration
     private(set) var phase = Phase.open
-    /// What this end is to say, or said.
+    /// The local Close, sent or yet to be sent.
     private(set) var own: WebSocketCloseFrame?
     private(set) var sent: WebSocketCloseFrame?
     private(set) var received: WebSocketCloseFrame?
     private(set) var failure: WebSocketFailure?
     private(set) var origin: WebSocketCloseReport.Origin?
     private var began = MonotonicTime.zero
-    /// The transport's other half has ended.
+    /// Whether the peer's end of stream was received.
     private var hasEnded = false
-    /// When it is waited no longer.
+    /// When the current phase times out.
     private(set) var deadline: MonotonicTime?
 
     init(role: WebSocketRole, patience: Duration) {
@@ -44,7 +44,7 @@ struct CloseHandshake {
         self.patience = patience
     }
 
-    /// Whether messages may be queued.
+    /// Whether messages can be queued.
     var acceptsMessages: Bool {
         switch phase {
         case .open, .ending: true
@@ -52,12 +52,12 @@ struct CloseHandshake {
         }
     }
 
-    /// Whether what comes is still looked at.
+    /// Whether input is still parsed.
     var acceptsInput: Bool {
         received == nil && failure == nil && !hasEnded && phase != .over && phase != .halfClosed
     }
 
-    /// Whether this end's Close is to be handed on, once what is before it was.
+    /// The local Close to send after everything queued before it, or `nil` if none is to be sent.
     var closeToSend: WebSocketCloseFrame? {
         phase == .queued ? own : nil
     }
@@ -70,7 +70,7 @@ struct CloseHandshake {
         }
     }
 
-    /// This end is to close. Without effect once anybody closes.
+    /// Closes from the local side. Has no effect if either side is closing already.
     mutating func close(_ frame: WebSocketCloseFrame, now: MonotonicTime) {
         guard phase == .open else { return }
         begin(.local, now)
@@ -78,7 +78,7 @@ struct CloseHandshake {
         own = frame
     }
 
-    /// The peer's Close came (5.5.1): it is answered with its own code, once.
+    /// Handles the peer's Close (5.5.1), which is answered once, with the same code.
     mutating func receive(_ frame: WebSocketCloseFrame, now: MonotonicTime) -> Step {
         received = frame
         switch phase {
@@ -93,7 +93,7 @@ struct CloseHandshake {
         }
     }
 
-    /// The peer broke the protocol, or is silent.
+    /// Handles a protocol violation or a timeout of the peer.
     mutating func fail(_ failure: WebSocketFailure, now: MonotonicTime) -> Step {
         self.failure = failure
         let frame = WebSocketCloseFrame(code: failure.closeCode, reason: failure.description)
@@ -111,14 +111,14 @@ struct CloseHandshake {
         }
     }
 
-    /// What came before the end of input is delivered.
+    /// Notes that everything received before the end of input is delivered.
     mutating func acknowledge(now: MonotonicTime) {
         guard phase == .ending else { return }
         phase = .queued
         deadline = now + patience
     }
 
-    /// This end's Close was handed on.
+    /// Notes that the local Close was given to the transport.
     mutating func didSay(_ frame: WebSocketCloseFrame, now: MonotonicTime) -> Step {
         phase = .said
         sent = frame
@@ -127,8 +127,8 @@ struct CloseHandshake {
         return received == nil ? .none : saidBoth(now)
     }
 
-    /// The server ends TCP first; the client waits for that (7.1.1). It ends its half only, and reads on: the peer's
-    /// kernel drops what it has not read when what it sends meets a closed socket.
+    /// Handles the second Close. The server ends TCP first, and the client waits for that (7.1.1). Both only half-close
+    /// and keep reading, because a peer's kernel that sends to a closed socket drops what the peer has not read.
     private mutating func saidBoth(_ now: MonotonicTime) -> Step {
         deadline = now + patience
         guard role == .server || hasEnded else { return .none }
@@ -141,7 +141,8 @@ struct CloseHandshake {
         return .endOutput
     }
 
-    /// What was handed on moves: whoever reads is there. `isAllWritten` when nothing is left.
+    /// Extends the deadline when the kernel accepts bytes, since the peer is reading. `isAllWritten` is whether no
+    /// bytes are left.
     mutating func didWrite(isAllWritten: Bool, now: MonotonicTime) -> Step {
         switch phase {
         case .open, .ending, .over: return .none
@@ -155,7 +156,7 @@ struct CloseHandshake {
         }
     }
 
-    /// The peer's half of the transport ended.
+    /// Handles the peer's end of stream.
     mutating func receiveEnd(isAllWritten: Bool, now: MonotonicTime) -> Step {
         hasEnded = true
         guard received != nil || failure != nil else {
@@ -165,13 +166,13 @@ struct CloseHandshake {
         }
         switch phase {
         case .open: fatalError("input was over while open")
-        // This end's Close still goes out: the peer may have ended its half only.
+        // The local Close is still sent, because the peer may only have half-closed.
         case .ending, .queued, .over: return .none
         case .said, .halfClosed: return isAllWritten ? .finish : .none
         }
     }
 
-    /// Waiting has been long enough.
+    /// Handles a deadline that has passed.
     mutating func expire(now: MonotonicTime) -> Step {
         guard let deadline, deadline <= now else { return .none }
         switch phase {
@@ -186,7 +187,8 @@ struct CloseHandshake {
         }
     }
 
-    /// It is over, of this cause unless there was one before; nil when it was over before.
+    /// Ends the WebSocket and returns the report, or `nil` if it has ended already. `cause` is the failure unless there
+    /// was an earlier one.
     mutating func finish(
         _ cause: WebSocketFailure? = nil, by origin: WebSocketCloseReport.Origin, unsentBytes: Int, now: MonotonicTime
     ) -> WebSocketCloseReport? {

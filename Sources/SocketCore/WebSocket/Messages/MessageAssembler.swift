@@ -1,5 +1,5 @@
-/// Makes messages of data frames: joins fragments (RFC 6455, 5.4), inflates (RFC 7692), checks text as it comes (8.1)
-/// and keeps within the limits.
+/// Assembles messages from data frames: joins fragments (RFC 6455, 5.4), inflates (RFC 7692), checks text as it arrives
+/// (8.1) and enforces the limits.
 struct MessageAssembler: ~Copyable {
     /// The message that is being received.
     private struct Incoming {
@@ -7,15 +7,15 @@ struct MessageAssembler: ~Copyable {
         var isCompressed = false
         var fragments = 0
         var emptyFragments = 0
-        /// As delivered, and as on the wire.
+        /// The message's length as delivered and as on the wire.
         var bytes = 0
         var wireBytes = 0
         var isDelivered = false
-        /// Nothing is made of it.
+        /// Whether the message is discarded.
         var isSkipped = false
         var text = UTF8Validator()
 
-        /// Checks the text behind `start`; that it may end there, if it is over.
+        /// Checks the text after `start`, and that no character is incomplete if `isOver`.
         mutating func check(
             _ target: [UInt8], from start: Int, isASCII: Bool, isOver: Bool
         ) throws(WebSocketFailure) {
@@ -31,42 +31,42 @@ struct MessageAssembler: ~Copyable {
 
     private let delivery: WebSocketSettings.Delivery
     private let limit: Int
-    /// Of a message that is compressed: what it may inflate to.
+    /// The longest that a compressed message can be after inflation.
     private let inflatedLimit: Int
     private let emptyFragments: Int
     private let windowBits: Int
     private let forgetsWindow: Bool
     private var inflater: Inflater?
-    /// The window that the next compressed message builds on was not kept.
+    /// Whether the window that the next compressed message needs was dropped.
     private(set) var hasLostWindow = false
-    /// Means something only while a message is half there.
+    /// The current message. Valid only while `isReceiving`.
     private var message = Incoming()
     private var isReceiving = false
-    /// What came of the message and is not delivered.
+    /// The message's bytes that are not delivered yet.
     private var whole: [UInt8] = []
-    /// The frame at hand: whether the message ends with it, and what is missing of it.
+    /// Whether the current frame ends the message, and how many of its bytes are missing.
     private var isFinal = false
     private var missing = 0
-    /// Messages begun so far.
+    /// The number of messages begun.
     private var begun: UInt64 = 0
-    /// Messages that came whole.
+    /// The number of complete messages.
     private(set) var completed: UInt64 = 0
-    /// Those of them that were compressed.
+    /// The number of complete messages that were compressed.
     private(set) var compressed: UInt64 = 0
-    /// Bytes of messages that came, inflated.
+    /// The message bytes received, after inflation.
     private(set) var messageBytes: UInt64 = 0
-    /// Those of them that were delivered.
+    /// The message bytes delivered.
     private(set) var delivered = 0
-    /// Bytes that went into the inflater and came out of it, those of messages that were given up included.
+    /// The bytes put into the inflater and the bytes it produced, including those of abandoned messages.
     private(set) var inflation = 0
-    /// The most that a call of `take` may inflate, if that is less than the message may come to.
+    /// The most that one call of `take` can inflate, if less than the message's limit.
     var allowance = Int.max
-    /// What an unfinished message that is delivered whole may take up now, if that is less than any may, and the limit
-    /// that it comes of.
+    /// The memory that an unfinished message delivered whole can use now, if less than the message limit, and the limit
+    /// it derives from.
     var room = (bytes: Int.max, limit: Int.max)
 
-    /// An assembler of what the other end of `role` sends. It owns no memory while no message is half there.
-    /// `inflatedLimit`: what a compressed message may come to, if that is less than any may.
+    /// Creates an assembler for frames sent by the peer of `role`. It owns no memory between messages. `inflatedLimit`
+    /// is the limit for a compressed message if it is below the message limit.
     init(
         role: WebSocketRole, settings: WebSocketSettings, deflate: PerMessageDeflateParameters?,
         inflatedLimit: Int = .max
@@ -83,28 +83,29 @@ struct MessageAssembler: ~Copyable {
         forgetsWindow = deflate?.forgets(peer) ?? false
     }
 
-    /// How many bytes of a frame to take at a time: compressed ones in small steps, for each may make a thousand.
+    /// The payload bytes to take at a time. Compressed payloads are taken in small steps, because each byte can inflate
+    /// to a thousand.
     var step: Int { isReceiving && message.isCompressed ? 512 : .max }
 
-    /// Whether nothing is made of the message of the last data frame.
+    /// Whether the message of the last data frame is discarded.
     var isSkipped: Bool { message.isSkipped }
 
-    /// Whether the next payload is inflated.
+    /// Whether the next payload will be inflated.
     var inflates: Bool { isReceiving && message.isCompressed && !message.isSkipped }
 
-    /// What the message may still inflate to.
+    /// The bytes that the message can still inflate to.
     var inflatedRoom: Int { inflatedLimit - message.bytes }
 
-    /// The message that the last frame belongs to.
+    /// The identifier of the last frame's message.
     var id: WebSocketMessageID { WebSocketMessageID(begun) }
 
-    /// What a message that is half there takes up.
+    /// The memory that the incomplete message uses, in bytes.
     var unfinishedBytes: Int { whole.count }
 
-    /// Whether a message is half there that takes up memory until it is whole.
+    /// Whether an incomplete message uses memory until it is complete.
     var isUnfinished: Bool { isReceiving && delivery == .whole }
 
-    /// The message that is half there.
+    /// The progress of the incomplete message, or `nil` if there is none.
     var progress: WebSocketMessageProgress? {
         guard isReceiving else { return nil }
         return WebSocketMessageProgress(
@@ -112,13 +113,13 @@ struct MessageAssembler: ~Copyable {
             bytes: message.bytes, wireBytes: message.wireBytes - missing)
     }
 
-    /// Gives back what it owns; nothing is taken after that.
+    /// Frees the assembler's memory. It must not be used after that.
     mutating func freeMemory() {
         inflater = nil
         whole = []
     }
 
-    /// A data frame begins. It throws what forbids that, before any of its payload is taken.
+    /// Begins a data frame. Throws before any payload is taken if the frame is not allowed.
     mutating func begin(_ header: FrameHeader) throws(WebSocketFailure) {
         switch header.opcode {
         case .continuation: guard isReceiving else { throw .nothingToContinue }
@@ -129,7 +130,7 @@ struct MessageAssembler: ~Copyable {
         message.fragments += 1
         if header.length == 0, !header.isFinal { message.emptyFragments += 1 }
         guard message.emptyFragments <= emptyFragments else { throw .tooManyEmptyFragments(limit: emptyFragments) }
-        // Data that will not shrink may grow a little when compressed.
+        // Incompressible data can grow a little when compressed.
         let slack = message.isCompressed ? (1 << 16) + limit / 1024 : 0
         let (wireBytes, overflow) = message.wireBytes.addingReportingOverflow(header.length)
         guard !overflow, wireBytes - slack <= limit else { throw .messageTooBig(limit: limit) }
@@ -148,8 +149,8 @@ struct MessageAssembler: ~Copyable {
         message.isSkipped = header.isCompressed && hasLostWindow
     }
 
-    /// Makes nothing more of the message that `take` has just thrown `messageTooBig` for, nor of those behind it that
-    /// build on what it comes to; their frames are still taken.
+    /// Discards the message for which `take` has just thrown `messageTooBig`, and later messages that depend on its
+    /// window. Their frames are still taken.
     mutating func skip(into events: inout [WebSocketEvent]) {
         inflater = nil
         whole = []
@@ -159,13 +160,13 @@ struct MessageAssembler: ~Copyable {
         if isFinal, missing == 0 { deliver(isOver: true, into: &events) }
     }
 
-    /// Takes payload of the frame at hand and makes nothing of it; `skip` has to follow.
+    /// Takes and discards payload of the current frame. `skip` must follow.
     mutating func pass(_ count: Int) {
         missing -= count
     }
 
-    /// Takes payload of the frame at hand, unmasks it on the way, and delivers what it makes; also the empty payload of
-    /// an empty frame.
+    /// Takes payload of the current frame, unmasks it and delivers the result. Also called for the empty payload of an
+    /// empty frame.
     mutating func take(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, spares: inout SpareArrays, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
@@ -179,7 +180,7 @@ struct MessageAssembler: ~Copyable {
             guard isOver || delivery == .chunks || bytes.count <= room.bytes - start else {
                 throw .noRoom(limit: room.limit)
             }
-            // A chunk goes on its way now; room for the rest of its frame would go with it.
+            // A chunk is delivered at once, so no room is reserved for the rest of its frame.
             let announced = bytes.count + (delivery == .whole ? missing : 0)
             if whole.capacity == 0 { whole = spares.take(for: announced) }
             whole.makeRoom(for: bytes.count, of: announced)
@@ -214,8 +215,8 @@ struct MessageAssembler: ~Copyable {
         isReceiving = false
     }
 
-    /// Inflates the next bytes. Text that is wrong before the place at which they are no data is what it fails for, as
-    /// it is when they come one by one.
+    /// Inflates the next bytes. If invalid text comes before invalid compressed data, the text error is thrown, as it
+    /// is when the bytes arrive one at a time.
     private mutating func inflate(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, isOver: Bool
     ) throws(WebSocketFailure) {
@@ -237,7 +238,7 @@ struct MessageAssembler: ~Copyable {
         whole = target
     }
 
-    /// Inflates into `target`, from memory of its own if the bytes are masked.
+    /// Inflates into `target`. Masked bytes are first unmasked into temporary memory.
     private mutating func inflate(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, isOver: Bool, into target: inout [UInt8], room: Int
     ) throws(WebSocketFailure) {
@@ -259,27 +260,27 @@ struct MessageAssembler: ~Copyable {
 }
 
 extension [UInt8] {
-    /// Gives its own memory away.
+    /// Returns the array's buffer and leaves the array empty.
     mutating func handOver() -> [UInt8] {
         let bytes = self
         self = []
         return bytes
     }
 
-    /// Makes room for so many bytes, twice as much as before if there is too little.
+    /// Reserves room for `added` bytes, at least doubling the capacity if there is too little.
     mutating func makeRoom(for added: Int) {
         if capacity - count < added { reserveCapacity(Swift.max(count + added, capacity * 2)) }
     }
 
-    /// Makes room for so many bytes, and for what else the frame announced: 1 MiB of it at first, 64 MiB once that much
-    /// is there, so that an announcement alone takes up little.
+    /// Reserves room for `arrived` bytes and for the rest the frame announces: up to 1 MiB of it at first, and up to 64
+    /// MiB once 1 MiB has arrived, so that an announcement alone uses little memory.
     mutating func makeRoom(for arrived: Int, of announced: Int) {
         guard capacity - count < arrived else { return }
         let promised = Swift.min(announced, Swift.max(arrived, count < 1 << 20 ? 1 << 20 : 1 << 26))
         reserveCapacity(count == 0 ? promised : Swift.max(count + promised, capacity * 2))
     }
 
-    /// Appends bytes, unmasked if there is a key; whether they are known to be ASCII.
+    /// Appends bytes, unmasked if there is a key. Returns whether they are known to be ASCII.
     @discardableResult mutating func append(_ bytes: UnsafeRawBufferPointer, unmaskedWith key: UInt32?) -> Bool {
         guard let key, let source = bytes.baseAddress else {
             append(contentsOf: bytes)

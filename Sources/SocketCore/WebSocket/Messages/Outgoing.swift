@@ -1,36 +1,36 @@
-/// The frames that were handed on, and the payload of the one of which only the header was.
+/// The frames given to the transport, and the remaining payload of the last one.
 struct Outgoing {
-    /// A frame that is not wholly with the kernel.
+    /// A frame that the kernel has not accepted completely.
     struct Flight {
         var opcode: WebSocketOpcode
         var message: WebSocketMessageID?
         var isFinal: Bool
-        /// Its bytes, header included.
+        /// The frame's length, header included.
         var total: Int
-        /// Bytes of the message that it carries, uncompressed.
+        /// The message bytes in the frame, uncompressed.
         var messageBytes: Int
-        /// Where in all that is handed on it ends.
+        /// The frame's end, as an offset in all bytes given to the transport.
         var end: UInt64
     }
 
     private var flights = OperationDeque<Flight>()
-    /// What is left of a long payload: the bytes behind `offset`, to be masked.
+    /// The long payload being sent. The bytes after `offset` remain to be masked.
     private(set) var payload: [UInt8] = []
     private var offset = 0
     private var key: UInt32?
-    /// Bytes handed on, and those with the kernel. A frame counts with its header, though its payload may follow.
+    /// The bytes given to the transport, and those the kernel has accepted. A frame counts in full once its header is
+    /// given to the transport.
     private var made: UInt64 = 0
     private var written: UInt64 = 0
-    /// Bytes of messages in frames that are not wholly with the kernel.
+    /// The message bytes in frames that the kernel has not accepted completely.
     private(set) var messageBytes = 0
 
-    /// Whether nothing is on its way.
     var isEmpty: Bool { flights.isEmpty }
 
-    /// Whether the payload of the last frame was not handed on in full.
+    /// Whether the last frame's payload was not completely given to the transport.
     var hasPayload: Bool { !payload.isEmpty }
 
-    /// The frame that goes to the kernel now.
+    /// The progress of the frame being written to the kernel.
     var progress: WebSocketSendProgress? {
         guard !flights.isEmpty else { return nil }
         let first = flights[0]
@@ -39,7 +39,7 @@ struct Outgoing {
             total: first.total)
     }
 
-    /// Counts a frame whose header is handed on.
+    /// Counts a frame whose header is given to the transport.
     mutating func add(
         _ header: FrameHeader, message: WebSocketMessageID?, messageBytes: Int
     ) {
@@ -52,15 +52,15 @@ struct Outgoing {
                 messageBytes: messageBytes, end: made))
     }
 
-    /// Keeps a long payload, to hand it on in pieces.
+    /// Stores a long payload to be sent in pieces.
     mutating func keep(_ payload: [UInt8], key: UInt32?) {
         self.payload = payload
         self.key = key
         offset = 0
     }
 
-    /// The next piece of the payload that is kept: all of it where it lies if it need not be masked, at most `most`
-    /// bytes otherwise.
+    /// Takes the next piece of the stored payload: all of it without a copy if it is not masked, otherwise at most
+    /// `most` bytes.
     mutating func takePayload(most: Int, into wire: inout [UInt8]) {
         guard let key else {
             if wire.isEmpty { wire = payload.handOver() }
@@ -75,8 +75,8 @@ struct Outgoing {
         if offset == payload.count { payload = [] }
     }
 
-    /// The kernel took so many bytes. The answer is the last message that is wholly with it now. Traps on more than were
-    /// handed on.
+    /// Notes that the kernel accepted `count` bytes. Returns the last message it has now accepted completely, if any.
+    /// Traps if `count` is more than was given to the transport.
     mutating func didWrite(_ count: Int) -> WebSocketMessageID? {
         precondition(0...(made - written) ~= UInt64(count), "wrote \(count) of \(made - written) bytes of frames")
         written += UInt64(count)

@@ -1,4 +1,4 @@
-/// The pings that were sent, and when: what tells the round-trip time, and whether the peer is still there.
+/// The sent pings and their times, used to measure the round-trip time and to detect a dead peer.
 struct PingLedger {
     private struct Entry {
         var payload: [UInt8]
@@ -10,13 +10,13 @@ struct PingLedger {
     private let interval: Duration?
     private let patience: Duration
     private var number: UInt64 = 0
-    /// The payload of the ping that was sent by itself and is not answered; it may still be queued.
+    /// The payload of the unanswered automatic ping, which may still be queued.
     private var expected: [UInt8]?
     /// The last round-trip time.
     private(set) var roundTrip: Duration?
-    /// When the next ping is due by itself.
+    /// When the next automatic ping is due.
     private(set) var nextPing: MonotonicTime?
-    /// When the pong to it is overdue.
+    /// When the pong to the automatic ping is overdue.
     private(set) var overdue: MonotonicTime?
 
     init(settings: WebSocketSettings, now: MonotonicTime) {
@@ -26,26 +26,27 @@ struct PingLedger {
         nextPing = interval.map { now + $0 }
     }
 
-    /// Pings that are not answered.
+    /// The number of unanswered pings.
     var pending: Int { entries.count }
 
-    /// How long a pong may take.
+    /// The timeout for a pong.
     var timeout: Duration { patience }
 
-    /// A ping left this end.
+    /// Notes that a ping was sent.
     mutating func sent(_ payload: [UInt8], now: MonotonicTime) {
         if payload == expected, overdue == nil { overdue = now + patience }
         if entries.count == limit { _ = entries.popFirst() }
         entries.append(Entry(payload: payload, sent: now))
     }
 
-    /// A pong came. The answer is its round-trip time; nil when no ping had these bytes. Older pings are answered too
-    /// (RFC 6455, 5.5.3).
+    /// Handles a pong. Returns its round-trip time, or `nil` if no ping had this payload. The pong also answers older
+    /// pings (RFC 6455, 5.5.3).
     mutating func answered(_ payload: [UInt8], now: MonotonicTime) -> Duration? {
         guard let index = (0..<entries.count).last(where: { entries[$0].payload == payload }) else { return nil }
         let time = now - entries[index].sent
         for _ in 0...index { _ = entries.popFirst() }
-        // What is not behind the one that was answered is answered too, also when it was forgotten meanwhile.
+        // The automatic ping is answered unless it was sent after the answered one, even if it was forgotten in
+        // between.
         if overdue != nil, !(0..<entries.count).contains(where: { entries[$0].payload == expected }) {
             (expected, overdue) = (nil, nil)
         }
@@ -53,7 +54,7 @@ struct PingLedger {
         return time
     }
 
-    /// The ping that is due by itself, if one is; none while the last is not answered.
+    /// Returns the automatic ping that is due, or `nil` if none is. None is due while the last one is unanswered.
     mutating func due(now: MonotonicTime) -> [UInt8]? {
         guard let interval, let next = nextPing, next <= now else { return nil }
         nextPing = now + interval
@@ -64,12 +65,12 @@ struct PingLedger {
         return payload
     }
 
-    /// Bytes came within an unfinished frame: no pong can come between them.
+    /// Postpones the pong's deadline while an unfinished frame arrives, because no pong can arrive within it.
     mutating func isBusy(now: MonotonicTime) {
         if overdue != nil { overdue = now + patience }
     }
 
-    /// No pong is awaited any more.
+    /// Stops automatic pings and stops waiting for a pong.
     mutating func stop() {
         (nextPing, expected, overdue) = (nil, nil, nil)
     }

@@ -1,14 +1,14 @@
-/// The messages that are to be sent, in order. One that is streamed holds up those behind it until it is finished: the
-/// fragments of two messages must not be mixed (RFC 6455, 5.4).
+/// The queued messages in order. A streamed message holds up those after it until it is finished, because the fragments
+/// of two messages must not be mixed (RFC 6455, 5.4).
 struct SendLanes {
-    /// A frame to be made.
+    /// A queued frame.
     struct Frame {
         var id: WebSocketMessageID
         var type: WebSocketMessageType
-        /// Its place within the message.
+        /// The frame's position within the message.
         var isFirst: Bool
         var isFinal: Bool
-        /// Whether the caller lets the message be compressed.
+        /// Whether the caller allows compression.
         var mayCompress: Bool
         var payload: [UInt8]
     }
@@ -23,12 +23,12 @@ struct SendLanes {
         var isBegun = false
     }
 
-    /// Whole messages, or one that is streamed.
+    /// A run of whole messages, or one streamed message.
     private struct Lane {
         var stream: Stream?
         var frames = OperationDeque<Frame>()
 
-        /// Adds a fragment to the message that is streamed. Without its stream, the lane ends with its last frame.
+        /// Adds a fragment to the streamed message. Once the stream has ended, the lane ends with its last frame.
         mutating func extend(with payload: [UInt8], isFinal: Bool) throws(WebSocketRefusal) {
             guard var stream else { return }
             if stream.type == .text {
@@ -50,21 +50,19 @@ struct SendLanes {
 
     /// The lane that frames are taken from.
     private var first = Lane()
-    /// Those behind it.
+    /// The lanes after it.
     private var others: [Lane] = []
     private var begun: UInt64 = 0
-    /// Bytes of messages queued.
+    /// The queued bytes of messages.
     private(set) var bytes = 0
-    /// Messages of which no frame was taken.
+    /// The messages of which no frame was taken.
     private(set) var messages = 0
 
     /// Whether a frame can be taken now.
     var hasFrame: Bool { !first.frames.isEmpty }
 
-    /// Whether nothing is queued, and nothing is being streamed.
     var isEmpty: Bool { others.isEmpty && first.frames.isEmpty && first.stream == nil }
 
-    /// Queues a whole message.
     mutating func append(_ type: WebSocketMessageType, _ payload: [UInt8], mayCompress: Bool) -> WebSocketMessageID {
         let id = nextID()
         let frame = Frame(
@@ -79,7 +77,7 @@ struct SendLanes {
         return id
     }
 
-    /// Queues a message that is to be streamed.
+    /// Queues a message to be streamed.
     mutating func begin(_ type: WebSocketMessageType, mayCompress: Bool) -> WebSocketMessageID {
         let id = nextID()
         let stream = Stream(id: id, type: type, mayCompress: mayCompress)
@@ -93,7 +91,7 @@ struct SendLanes {
         return WebSocketMessageID(begun)
     }
 
-    /// Adds a fragment to a message that is being streamed.
+    /// Adds a fragment to a streamed message.
     mutating func extend(
         _ id: WebSocketMessageID, with payload: [UInt8], isFinal: Bool
     ) throws(WebSocketRefusal) {
@@ -107,7 +105,8 @@ struct SendLanes {
         bytes += payload.count
     }
 
-    /// Takes the next frame out; nil when there is none, as while the message at hand is streamed and has no more yet.
+    /// Removes and returns the next frame. Returns `nil` if there is none, or if the streamed message has no more
+    /// fragments yet.
     mutating func next() -> Frame? {
         guard let frame = first.frames.popFirst() else { return nil }
         bytes -= frame.payload.count
@@ -116,7 +115,7 @@ struct SendLanes {
         return frame
     }
 
-    /// Drops all. The answer is how many bytes that was.
+    /// Drops everything and returns the number of bytes dropped.
     mutating func drop() -> Int {
         defer {
             first = Lane()
