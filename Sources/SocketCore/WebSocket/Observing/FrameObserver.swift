@@ -1,40 +1,41 @@
-/// One direction of a WebSocket that others speak: bytes in, what passed out. It answers nothing and stops nothing.
+/// Observes the frames in one direction of a WebSocket between other parties. It takes bytes and reports messages, and
+/// neither answers nor stops anything.
 struct FrameObserver: ~Copyable {
-    /// A message that is not over.
+    /// An incomplete message.
     private struct Message {
         var traffic: WebSocketTraffic
         var bytes: [UInt8] = []
         var length = 0
     }
 
-    /// Bytes kept of a message: as many as are kept of an item of traffic.
+    /// The most bytes kept of a message, the same as for a traffic item.
     private static let keptBytes = 16_384
-    /// Why a message is not inflated when an engine has spent what it may.
+    /// The problem reported for a message that was not inflated because the engine's budget was used up.
     private static let tooMuch = "not inflated: too much to inflate at once"
 
     private let isSent: Bool
     private let keepsMessages: Bool
     private var decoder: FrameDecoder
     private var assembler: MessageAssembler
-    /// The frame at hand, and the bytes of messages that there were before it.
+    /// The current frame's header, and the count of message bytes before it.
     private var frame = FrameHeader(opcode: .continuation, length: 0)
     private var frameStart: UInt64 = 0
     private var control: [UInt8] = []
     private var message: Message?
     private var chunks: [WebSocketEvent] = []
-    /// What may still be inflated of the bytes at hand.
+    /// The bytes of budget left for inflating the current input.
     private var allowance = Int.max
     private var counted = WebSocketCounters()
-    /// The Close that ended it; behind it nothing is a frame.
+    /// The Close that ended this direction. No frames follow it.
     private(set) var close: WebSocketCloseFrame?
-    /// What is wrong with it; behind that nothing is looked at.
+    /// The violation that ended this direction. Nothing after it is parsed.
     private(set) var failure: WebSocketFailure?
-    /// Compressed messages that were not inflated.
+    /// The number of compressed messages that were not inflated.
     private(set) var skipped: UInt64 = 0
-    /// Bytes behind its end.
+    /// The number of bytes after the end.
     private(set) var discarded = 0
 
-    /// What the end that plays `speaker` says; `isSent`: seen from where it goes out.
+    /// Observes what `speaker` sends. `isSent` is whether the local side sends it.
     init(
         speaker: WebSocketRole, isSent: Bool, deflate: PerMessageDeflateParameters?, keepsMessages: Bool,
         inflatedLimit: Int
@@ -49,8 +50,8 @@ struct FrameObserver: ~Copyable {
             inflatedLimit: inflatedLimit)
     }
 
-    /// Looks at the next bytes, and appends what they made whole. It inflates no more than `allowance`, and takes from
-    /// that what it does.
+    /// Parses the next bytes and appends the items they complete. Inflates within `allowance` and subtracts what was
+    /// used.
     mutating func receive(
         _ input: UnsafeRawBufferPointer, now: MonotonicTime, allowance: inout Int, into items: inout [ObservedItem]
     ) {
@@ -80,7 +81,7 @@ struct FrameObserver: ~Copyable {
         discard(UnsafeRawBufferPointer(rebasing: input[min(offset, input.count)...]), into: &items)
     }
 
-    /// The connection ended: what is half there is told as it is.
+    /// Reports the incomplete message when the connection has ended.
     mutating func end(into items: inout [ObservedItem]) {
         cut("the connection ended within it", into: &items)
         assembler.freeMemory()
@@ -122,7 +123,7 @@ struct FrameObserver: ~Copyable {
         if frame.isFinal { endMessage(into: &items) }
     }
 
-    /// Makes what there is to make of payload. What would take more than is allowed is skipped.
+    /// Assembles payload. A message that would exceed the allowance is skipped.
     private mutating func assemble(_ bytes: UnsafeRawBufferPointer, key: UInt32?) throws(WebSocketFailure) {
         guard assembler.inflates else {
             var spares = SpareArrays()
@@ -204,7 +205,7 @@ struct FrameObserver: ~Copyable {
         }
     }
 
-    // MARK: Behind the end
+    // MARK: After the end
 
     private mutating func fail(_ failure: WebSocketFailure, into items: inout [ObservedItem]) {
         self.failure = failure
@@ -217,7 +218,7 @@ struct FrameObserver: ~Copyable {
         items.append(ObservedItem(isSent: isSent, traffic: traffic, length: header.count, bytes: header))
     }
 
-    /// Bytes that are no frames; those right behind what is wrong belong to the item that says so.
+    /// Counts bytes that are not frames. Bytes right after a violation are added to the item that reports it.
     private mutating func discard(_ bytes: UnsafeRawBufferPointer, into items: inout [ObservedItem]) {
         guard !bytes.isEmpty else { return }
         discarded += bytes.count
@@ -231,7 +232,7 @@ struct FrameObserver: ~Copyable {
         items[last].bytes += bytes.prefix(Self.keptBytes - items[last].bytes.count)
     }
 
-    /// Tells the message that will not be over.
+    /// Reports the message that will not be completed.
     private mutating func cut(_ problem: String, into items: inout [ObservedItem]) {
         guard var begun = message.take() else { return }
         begun.traffic.isPart = true
@@ -240,31 +241,31 @@ struct FrameObserver: ~Copyable {
             ObservedItem(isSent: isSent, traffic: begun.traffic, length: begun.length, bytes: begun.bytes))
     }
 
-    // MARK: Shown
+    // MARK: State
 
-    /// What its parser waits for.
+    /// What the parser is waiting for.
     var awaiting: WebSocketParserState { failure == nil && close == nil ? decoder.awaiting : .nothing }
 
-    /// The message that is half there.
-    /// Where a message of another could go out, from the last byte on that was looked at; `nil`: nowhere any more.
+    /// The seam after the last byte parsed, which finds where another message can be inserted, or `nil` if none can.
     var seam: FrameSeam? {
         guard failure == nil, close == nil else { return nil }
         return FrameSeam(decoder, frame: frame, isMessageOpen: receiving != nil)
     }
 
+    /// The progress of the incomplete message, or `nil` if there is none.
     var receiving: WebSocketMessageProgress? { failure == nil ? assembler.progress : nil }
 
-    /// The frame at hand, header included.
+    /// The progress of the current frame, header included.
     var progress: WebSocketSendProgress? {
         guard case .payload(let opcode, let done, let total) = awaiting else { return nil }
-        // A length is whatever the speaker says: up to Int.max.
+        // The sender can announce any length up to Int.max.
         let (sum, isBeyond) = total.addingReportingOverflow(frame.count)
         return WebSocketSendProgress(
             opcode: opcode, message: opcode.isControl ? nil : assembler.id, done: frame.count + done,
             total: isBeyond ? .max : sum)
     }
 
-    /// What passed, of the frame at hand too.
+    /// The traffic in this direction, including the current frame.
     var counters: WebSocketCounters {
         var counters = counted
         counters.messages = assembler.completed

@@ -1,21 +1,22 @@
-/// Finds the places in one direction of a WebSocket that others speak where another message can go out: after a frame that
-/// ends a message, and not between its fragments (RFC 6455, 5.4).
+/// Finds where another message can be inserted into one direction of a WebSocket between other parties: after a frame
+/// that ends a message, but not between its fragments (RFC 6455, 5.4).
 package struct FrameSeam: Sendable {
     private var decoder: FrameDecoder
     private var frame: FrameHeader
     private var isMessageOpen: Bool
-    /// Whether no message can follow: a Close went out, or what did is not a frame.
+    /// Whether no message can follow, because a Close or invalid bytes were sent.
     package private(set) var isOver = false
 
-    /// Goes on from within a stream of frames. `frame` is the header of the last one that began.
+    /// Starts in the middle of a stream of frames. `frame` is the header of the last frame begun.
     package init(_ decoder: FrameDecoder, frame: FrameHeader, isMessageOpen: Bool) {
         (self.decoder, self.frame, self.isMessageOpen) = (decoder, frame, isMessageOpen)
     }
 
-    /// Whether a message can go out here.
+    /// Whether a message can be inserted here.
     package var isOpen: Bool { !isOver && !isMessageOpen && decoder.awaiting == .header(done: 0) }
 
-    /// Takes the bytes that go out next, up to the first such place after one of them, and returns how many it took.
+    /// Takes the next bytes to be sent, up to the first position where a message can be inserted. Returns the number
+    /// taken.
     package mutating func take(_ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = 0
         while offset < bytes.count, !isOver {
@@ -35,7 +36,7 @@ package struct FrameSeam: Sendable {
         return bytes.count
     }
 
-    /// Takes all of these bytes, whatever places are within them.
+    /// Takes all of these bytes, regardless of such positions within them.
     package mutating func takeAll(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
         while !rest.isEmpty, !isOver { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(take(rest))) }
@@ -48,7 +49,7 @@ package struct FrameSeam: Sendable {
 }
 
 extension WebSocketMessage {
-    /// The message as one frame, masked with this key; `nil`: not masked, as a server's is.
+    /// Returns the message as one frame, masked with `maskKey`, or unmasked, as a server's is, if the key is `nil`.
     package func frame(maskKey: UInt32?) -> [UInt8] {
         var bytes: [UInt8] = []
         let opcode: WebSocketOpcode = type == .text ? .text : .binary

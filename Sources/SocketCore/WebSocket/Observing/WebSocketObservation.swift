@@ -1,28 +1,28 @@
-/// What more is known of a WebSocket that others speak, and that is only looked at: as one that passes through a relay.
+/// Additional state of a WebSocket between other parties that is only observed, such as a relayed one.
 public struct WebSocketObservation: Hashable, Sendable, Codable {
-    /// The message that goes out and is not over.
+    /// The incomplete message being sent.
     public var sending: WebSocketMessageProgress?
-    /// What is wrong with the frames that came; behind that nothing more is made of what comes.
+    /// The violation in the received frames. Nothing received after it is parsed.
     public var receivedFailure: WebSocketFailure?
-    /// What is wrong with the frames that went out, likewise.
+    /// The violation in the sent frames. Nothing sent after it is parsed.
     public var sentFailure: WebSocketFailure?
-    /// Compressed messages that came and were not inflated.
+    /// The received compressed messages that were not inflated.
     public var receivedSkipped: UInt64 = 0
-    /// Compressed messages that went out and were not inflated.
+    /// The sent compressed messages that were not inflated.
     public var sentSkipped: UInt64 = 0
 
-    /// Nothing more is known.
+    /// Creates an observation without any findings.
     public init() {}
 }
 
-/// A message or a control frame that passed, or bytes that are no frames.
+/// An observed message or control frame, or bytes that are not frames.
 package struct ObservedItem: Equatable {
-    /// Whether it went out.
+    /// Whether the local side sent the item.
     package var isSent: Bool
-    /// What it is.
+    /// The type and frames of the item.
     package var traffic: WebSocketTraffic
-    /// Its bytes, those not kept included.
+    /// The item's length, including bytes that were not kept.
     package var length: Int
-    /// The first of them.
+    /// The first bytes of the item.
     package var bytes: [UInt8]
 }

@@ -1,6 +1,6 @@
-/// What can be seen of a WebSocket that others speak.
+/// Reports the state of an observed WebSocket.
 extension WebSocketObserver {
-    /// It as it is now; nil: it is none, or nobody has asked for it yet.
+    /// Returns the current snapshot, or `nil` if no WebSocket was requested.
     package borrowing func picture() -> WebSocketPicture? {
         guard let request else { return nil }
         var picture = WebSocketPicture(role: role, stage: shown, target: request.resource)
@@ -53,7 +53,7 @@ extension WebSocketObserver {
         return observation
     }
 
-    /// How it ended, once the transport has.
+    /// Returns how the WebSocket ended, once the transport has.
     borrowing func ending(by origin: WebSocketCloseReport.Origin, now: MonotonicTime) -> WebSocketCloseReport {
         let closes = (sent: sent.close, received: received.close)
         let isUnsaid = closes.sent == nil && closes.received == nil

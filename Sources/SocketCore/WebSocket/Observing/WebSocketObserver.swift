@@ -1,23 +1,22 @@
-/// Looks at a connection that others speak over, from its first bytes on, and finds out whether that is a WebSocket: an
-/// upgrade is the first request, and the server grants it. At the first byte that cannot belong to such a request it gives
-/// up for good.
+/// Observes a connection between other parties from its first bytes to detect a WebSocket: the first request is an
+/// upgrade, and the server accepts it. It gives up at the first byte that can't belong to such a request.
 ///
-/// It is shown copies of what passes and changes nothing; `role` is the part that this end plays towards its peer.
+/// It receives copies of the traffic and changes nothing. `role` is the local side's role towards its peer.
 package struct WebSocketObserver: ~Copyable {
     private enum Stage {
         /// The client's request is awaited.
         case request(HTTPHeadParser)
-        /// The server's answer is.
+        /// The server's response is awaited.
         case answer(HTTPHeadParser)
-        /// Frames pass.
+        /// Frames are being exchanged.
         case open
-        /// What passes is no WebSocket, or none that can be read; what is known of it stays.
+        /// The traffic is not a readable WebSocket. What is known of it is kept.
         case over
     }
 
-    /// The longest head.
+    /// The longest head accepted.
     static let headLimit = 16_384
-    /// What a client may say behind its request, before the answer is there.
+    /// The most bytes a client can send after its request and before the response.
     private static let earlyLimit = 65_536
 
     package let role: WebSocketRole
@@ -28,32 +27,32 @@ package struct WebSocketObserver: ~Copyable {
     let began: MonotonicTime
     private var early: [UInt8] = []
 
-    // What is known, for the picture.
+    // The state shown in the snapshot.
     var shown = WebSocketStage.opening
     private(set) var request: WebSocketRequest?
     private(set) var response: HTTPHead?
     var problem: String?
     private(set) var openedIn: Duration?
     private(set) var deflate: PerMessageDeflateParameters?
-    /// What this end's peer says, and what it is told.
+    /// The frames received from the peer and those sent to it.
     private(set) var received: FrameObserver
     private(set) var sent: FrameObserver
-    /// Whether frames pass, or did.
+    /// Whether frames were exchanged.
     private(set) var hasFrames = false
     private(set) var pings: PingLedger
     private(set) var closeOrigin: WebSocketCloseReport.Origin?
     private(set) var closeBegan: MonotonicTime?
     var report: WebSocketCloseReport?
     private var items: [ObservedItem] = []
-    /// What may still be inflated of the bytes at hand.
+    /// The bytes of budget left for inflating the current input.
     private var allowance = 0
-    /// Bytes that went out before the first frame; nil: no frame can have, so far.
+    /// The bytes sent before the first frame, or `nil` if no frame can have been sent yet.
     package private(set) var sentHead: Int?
     private var sentSoFar = 0
 
-    /// `accept` makes of a client's key what a server answers (RFC 6455, 4.2.2); `keepsTraffic`: messages are wanted, and
-    /// not only what is known of them; `inflatedLimit`: what a compressed message may come to before nothing more is made
-    /// of it, since whoever inflates holds up what passes. Much less of it is kept.
+    /// Creates an observer. `accept` computes the server's answer to a client's key (RFC 6455, 4.2.2). `keepsTraffic`
+    /// is whether messages are collected in addition to the state. A compressed message that inflates to more than
+    /// `inflatedLimit` is skipped, because inflating delays the traffic. Much less of a message is kept.
     package init(
         role: WebSocketRole, keepsTraffic: Bool, inflatedLimit: Int = 1 << 20, now: MonotonicTime,
         accept: @escaping @Sendable (_ key: String) -> String
@@ -69,16 +68,16 @@ package struct WebSocketObserver: ~Copyable {
         pings = PingLedger(settings: WebSocketSettings(), now: now)
     }
 
-    /// Whether there is nothing to be seen here, and never will be.
+    /// Whether the connection is known not to be a WebSocket.
     package var isBlind: Bool { if case .over = stage { request == nil } else { false } }
 
-    /// Where a message of another could go out, from the last byte on that went out; `nil`: nowhere.
+    /// The seam after the last byte sent, which finds where another message can be inserted, or `nil` if none can.
     package var sentSeam: FrameSeam? { isOpen ? sent.seam : nil }
 
-    /// Whether what passes is frames.
+    /// Whether frames are being exchanged.
     package var isOpen: Bool { if case .open = stage { true } else { false } }
 
-    /// Bytes of the head that is awaited that have come.
+    /// The bytes received of the awaited head.
     var headBytes: Int {
         switch stage {
         case .request(let parser), .answer(let parser): parser.count
@@ -86,7 +85,7 @@ package struct WebSocketObserver: ~Copyable {
         }
     }
 
-    /// What passed since this was last asked.
+    /// Returns the items observed since the last call.
     package mutating func takeItems() -> [ObservedItem] {
         guard !items.isEmpty else { return [] }
         let taken = items
@@ -94,10 +93,10 @@ package struct WebSocketObserver: ~Copyable {
         return taken
     }
 
-    // MARK: What passes
+    // MARK: Traffic
 
-    /// Looks at bytes that came, or that went out. The answer is how many of the first of them are no frames. Compressed
-    /// messages are inflated as far as `allowance` goes, which becomes smaller by the bytes in and out.
+    /// Observes bytes that were received or sent. Returns how many of the first bytes are not frames. Compressed
+    /// messages are inflated within `allowance`, which is reduced by the bytes in and out.
     package mutating func see(
         _ bytes: UnsafeRawBufferPointer, isSent: Bool, now: MonotonicTime, allowance: inout Int
     ) -> Int {
@@ -133,7 +132,7 @@ package struct WebSocketObserver: ~Copyable {
     }
 
     private mutating func readRequest(_ parser: HTTPHeadParser, _ bytes: UnsafeRawBufferPointer) -> Int {
-        // The head of another method, or of another protocol, is not even gathered.
+        // The head of another method or protocol is not collected.
         let method: [UInt8] = [0x47, 0x45, 0x54, 0x20]
         for (index, byte) in bytes.prefix(max(0, 4 - parser.count)).enumerated()
         where byte != method[parser.count + index] {
@@ -153,7 +152,7 @@ package struct WebSocketObserver: ~Copyable {
         return bytes.count
     }
 
-    /// Keeps what the client says before it is answered.
+    /// Keeps what the client sends before the response.
     private mutating func hold(_ bytes: UnsafeRawBufferPointer) -> Int {
         early += bytes
         if early.count > Self.earlyLimit {
@@ -181,13 +180,13 @@ package struct WebSocketObserver: ~Copyable {
                     judge(head, now)
                     return isOpen ? offset : bytes.count
                 }
-                // One that says only that another follows (RFC 9110, 15.2).
+                // An interim response: another one follows (RFC 9110, 15.2).
                 parser = HTTPHeadParser(limit: Self.headLimit, takesLoneLineFeeds: true)
             }
         }
     }
 
-    /// It is looked at no more; what is known of it stays, and why.
+    /// Stops observing. Keeps what is known and the reason.
     private mutating func lose(_ problem: String, _ shown: WebSocketStage) {
         stage = .over
         early = []
@@ -195,7 +194,7 @@ package struct WebSocketObserver: ~Copyable {
         self.shown = shown
     }
 
-    // MARK: The answer
+    // MARK: Response
 
     private mutating func judge(_ head: HTTPHead, _ now: MonotonicTime) {
         response = head
@@ -246,7 +245,7 @@ package struct WebSocketObserver: ~Copyable {
         note(from: first, now: now)
     }
 
-    /// What follows of control frames: how long a pong took, and who began to close.
+    /// Evaluates control frames: a pong's round-trip time, and which side started closing.
     private mutating func note(from first: Int, now: MonotonicTime) {
         for index in items.indices.dropFirst(first) {
             let item = items[index]
@@ -263,9 +262,9 @@ package struct WebSocketObserver: ~Copyable {
         }
     }
 
-    // MARK: The end
+    // MARK: End
 
-    /// The transport ended, by this end or by its peer.
+    /// Handles the end of the transport, closed by the local side or the peer.
     package mutating func end(by origin: WebSocketCloseReport.Origin, now: MonotonicTime) {
         guard report == nil, !isBlind, request != nil else { return }
         switch stage {
