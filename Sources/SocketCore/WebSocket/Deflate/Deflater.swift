@@ -1,11 +1,11 @@
 import CSocketKitZlib
 
-/// Does permessage-deflate to what is sent (RFC 7692, 7.2.1).
+/// Compresses sent messages with permessage-deflate (RFC 7692, 7.2.1).
 struct Deflater: ~Copyable {
-    /// zlib keeps the address of it.
+    /// zlib keeps this pointer, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Begins with an empty window of 9 to 15 bits.
+    /// Starts with an empty window of 9 to 15 bits.
     init(level: Int, windowBits: Int) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -19,10 +19,10 @@ struct Deflater: ~Copyable {
         stream.deallocate()
     }
 
-    /// The compressed form of a message, or of a part of it, so that all of it can be inflated at once. The last part
-    /// lacks the four bytes 00 00 FF FF that end it.
+    /// Returns the compressed form of a message or a part of it, flushed so that all of it can be inflated at once. The
+    /// last part omits the trailing four bytes 00 00 FF FF.
     mutating func deflate(_ input: [UInt8], isLast: Bool) -> [UInt8] {
-        // zlib makes nothing of nothing; 7.2.3.6 says what an empty end looks like.
+        // zlib produces no output for empty input. 7.2.3.6 defines an empty last part.
         guard !input.isEmpty else { return isLast ? [0] : [] }
         var output: [UInt8] = []
         input.withUnsafeBufferPointer { input in
@@ -38,7 +38,7 @@ struct Deflater: ~Copyable {
         return output
     }
 
-    /// Forgets the window.
+    /// Clears the window.
     mutating func reset() {
         deflateReset(stream)
     }

@@ -1,13 +1,13 @@
 import CSocketKitZlib
 
-/// Undoes permessage-deflate (RFC 7692, 7.2.2), and never makes more bytes than it is allowed.
+/// Inflates permessage-deflate messages (RFC 7692, 7.2.2) within a limit.
 struct Inflater: ~Copyable {
-    /// zlib keeps the address of it.
+    /// zlib keeps this pointer, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// A block marked as the stream's last has ended, and nothing came behind it.
+    /// Whether a block marked as the stream's last has ended and nothing followed it.
     private var isBehindLastBlock = false
 
-    /// Begins with an empty window. zlib inflates with at least 9 bits, which serves a sender that uses 8.
+    /// Starts with an empty window. zlib's minimum of 9 bits also serves a sender that uses 8.
     init(windowBits: Int) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -21,8 +21,8 @@ struct Inflater: ~Copyable {
         stream.deallocate()
     }
 
-    /// Appends what the input inflates to. It throws `corruptDeflate`, or `messageTooBig` with `limit` as soon as there
-    /// would be more than `room` bytes, of which one is made at most.
+    /// Appends the inflated input. Throws `corruptDeflate`, or `messageTooBig` with `limit` once there would be more
+    /// than `room` bytes. At most one byte more than `room` is produced.
     mutating func inflate(
         _ input: UnsafeRawBufferPointer, into output: inout [UInt8], room: Int, limit: Int
     ) throws(WebSocketFailure) {
@@ -33,12 +33,13 @@ struct Inflater: ~Copyable {
         stream.pointee.avail_in = UInt32(input.count)
         repeat {
             let status = step(&output, most: most)
-            // Behind the last byte that there is room for, zlib reads on to where the next would begin.
+            // zlib reads on past the last byte there is room for, up to where the next one would begin.
             if output.count > most { throw .messageTooBig(limit: limit) }
             switch status {
             case Z_OK, Z_BUF_ERROR: break
             case Z_STREAM_END:
-                // A sender may mark a block as the last (7.2.3.4); the next begins another stream with the same window.
+                // A sender can mark a block as the last one (7.2.3.4). The next block begins another stream with the
+                // same window.
                 inflateResetKeep(stream)
                 isBehindLastBlock = stream.pointee.avail_in == 0
             default: throw .corruptDeflate
@@ -46,9 +47,9 @@ struct Inflater: ~Copyable {
         } while stream.pointee.avail_in > 0 || stream.pointee.avail_out == 0
     }
 
-    /// Ends a message: puts back the four bytes that its sender took away, and checks that its last block is over.
+    /// Ends a message: restores the four bytes that the sender omitted, and checks that the last block is complete.
     mutating func finish(into output: inout [UInt8], room: Int, limit: Int) throws(WebSocketFailure) {
-        // A sender that leaves the message at its last block has taken nothing away.
+        // A sender that ends the message with a last block has omitted nothing.
         guard !isBehindLastBlock else { return }
         let tail: [UInt8] = [0, 0, 0xFF, 0xFF]
         try tail.withUnsafeBufferPointer { tail throws(WebSocketFailure) in
@@ -57,13 +58,13 @@ struct Inflater: ~Copyable {
         guard stream.pointee.data_type & Self.endOfBlock != 0 else { throw .corruptDeflate }
     }
 
-    /// Forgets the window.
+    /// Clears the window.
     mutating func reset() {
         inflateReset(stream)
         isBehindLastBlock = false
     }
 
-    /// In zlib's `data_type`: a block has just ended.
+    /// The flag in zlib's `data_type` for a block that has just ended.
     private static let endOfBlock: CInt = 128
 
     private mutating func step(_ output: inout [UInt8], most: Int) -> CInt {
@@ -74,7 +75,7 @@ struct Inflater: ~Copyable {
 }
 
 extension [UInt8] {
-    /// Lets zlib write at most `count` bytes behind the last.
+    /// Lets zlib append at most `count` bytes.
     mutating func appendFromZlib(
         _ stream: UnsafeMutablePointer<z_stream>, _ count: Int, _ run: (UnsafeMutablePointer<z_stream>) -> CInt
     ) -> CInt {

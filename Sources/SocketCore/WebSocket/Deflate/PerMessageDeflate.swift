@@ -1,15 +1,15 @@
-/// The four parameters of permessage-deflate (RFC 7692, 7.1): what an end wishes for, or what both agreed on.
+/// The four parameters of permessage-deflate (RFC 7692, 7.1), as one side prefers them or as both agreed on.
 public struct PerMessageDeflateParameters: Hashable, Sendable, Codable {
-    /// Whether the server forgets its window after each message.
+    /// Whether the server clears its window after each message.
     public var serverNoContextTakeover: Bool
-    /// Whether the client forgets its window after each message.
+    /// Whether the client clears its window after each message.
     public var clientNoContextTakeover: Bool
-    /// The server's window is at most 2 to the power of it, in bytes: 8 to 15.
+    /// The maximum size of the server's window as a power of 2 in bytes, 8 to 15.
     public var serverMaxWindowBits: Int
-    /// The client's window is at most 2 to the power of it, in bytes: 8 to 15.
+    /// The maximum size of the client's window as a power of 2 in bytes, 8 to 15.
     public var clientMaxWindowBits: Int
 
-    /// Sets all four; bits are held within 8 to 15. To wish for 8 is to wish for 9, which is the least that zlib
+    /// Creates parameters. Bits are clamped to 8 through 15. A preference for 8 counts as 9, the least that zlib
     /// compresses with.
     public init(
         serverNoContextTakeover: Bool = false, clientNoContextTakeover: Bool = false, serverMaxWindowBits: Int = 15,
@@ -21,7 +21,7 @@ public struct PerMessageDeflateParameters: Hashable, Sendable, Codable {
         self.clientMaxWindowBits = min(15, max(8, clientMaxWindowBits))
     }
 
-    /// Whether this end forgets its own window after each message.
+    /// Whether `role` clears its window after each message.
     func forgets(_ role: WebSocketRole) -> Bool {
         switch role {
         case .client: clientNoContextTakeover
@@ -29,7 +29,7 @@ public struct PerMessageDeflateParameters: Hashable, Sendable, Codable {
         }
     }
 
-    /// The bits of the window of what this end compresses.
+    /// Returns the window bits that `role` compresses with.
     func windowBits(_ role: WebSocketRole) -> Int {
         switch role {
         case .client: clientMaxWindowBits
@@ -38,9 +38,9 @@ public struct PerMessageDeflateParameters: Hashable, Sendable, Codable {
     }
 }
 
-/// Why the extensions of a server's reply are not what was offered.
+/// Why the extensions in a server's response don't match the offer.
 package struct ExtensionFault: Error, Hashable, Sendable {
-    /// One sentence for a person.
+    /// One sentence for the user.
     package var detail: String
 }
 
@@ -50,8 +50,8 @@ extension PerMessageDeflateParameters {
     private static let name = "permessage-deflate"
     private static let least = 9
 
-    /// The client's offer with these wishes: the value of Sec-WebSocket-Extensions (7.1). The server may always limit
-    /// the client's window.
+    /// The client's offer: the value of Sec-WebSocket-Extensions (7.1). The offer always lets the server limit the
+    /// client's window.
     package var offer: String {
         var entry = WebSocketExtension(Self.name)
         let serverBits = max(Self.least, serverMaxWindowBits)
@@ -63,8 +63,9 @@ extension PerMessageDeflateParameters {
         return entry.description
     }
 
-    /// The server's answer, with these wishes, to the extensions a client offers: the first offer that it can keep, and
-    /// the value of its Sec-WebSocket-Extensions; nil when there is none such, or the header breaks the grammar.
+    /// Returns the server's answer to the extensions a client offers: the agreed parameters of the first acceptable
+    /// offer, and the value of Sec-WebSocket-Extensions. Returns `nil` if no offer is acceptable or the header breaks
+    /// the grammar.
     package func answer(to header: String) -> (agreed: PerMessageDeflateParameters, header: String)? {
         let offers = WebSocketExtension.parse(header) ?? []
         return offers.lazy.filter { $0.name == Self.name }.compactMap { answer($0) }.first
@@ -77,7 +78,7 @@ extension PerMessageDeflateParameters {
         agreed.serverNoContextTakeover = serverNoContextTakeover || asked.serverNoContextTakeover
         agreed.clientNoContextTakeover = clientNoContextTakeover || asked.clientNoContextTakeover
         agreed.serverMaxWindowBits = min(max(Self.least, serverMaxWindowBits), asked.serverMaxWindowBits ?? 15)
-        // This end could not keep within a window of 256 bytes.
+        // zlib can't keep to a window of 256 bytes.
         guard agreed.serverMaxWindowBits >= Self.least else { return nil }
         if agreed.serverNoContextTakeover { reply.parameters.append(.init("server_no_context_takeover")) }
         if agreed.clientNoContextTakeover { reply.parameters.append(.init("client_no_context_takeover")) }
@@ -93,8 +94,8 @@ extension PerMessageDeflateParameters {
         return (agreed, reply.description)
     }
 
-    /// What a server's reply to `offer` agrees on; nil when it names no extension. It throws what is wrong with any
-    /// reply that the offer does not allow (RFC 6455, 9.1; RFC 7692, 7.1), after which the client fails the connection.
+    /// Returns the parameters agreed on in a server's reply to `offer`, or `nil` if it names no extension. Throws if
+    /// the offer does not allow the reply (RFC 6455, 9.1; RFC 7692, 7.1). The client must then fail the connection.
     package func accept(reply header: String) throws(ExtensionFault) -> PerMessageDeflateParameters? {
         guard let replies = WebSocketExtension.parse(header) else {
             throw ExtensionFault(detail: "Sec-WebSocket-Extensions breaks the grammar: \(header)")
@@ -132,15 +133,16 @@ extension PerMessageDeflateParameters {
     }
 }
 
-/// The parameters of one offer or reply, each at most once and with a value that it may have (RFC 7692, 7.1).
+/// The parameters of one offer or reply, each at most once and with a valid value (RFC 7692, 7.1).
 private struct DeflateTerms {
     var serverNoContextTakeover = false
     var clientNoContextTakeover = false
     var serverMaxWindowBits: Int?
-    /// The outer nil: not there; the inner one: there without a value, which only an offer may have.
+    /// The outer `nil` means the parameter is missing. The inner `nil` means it has no value, which is allowed only in
+    /// an offer.
     var clientMaxWindowBits: Int??
 
-    /// What the client may use as far as these terms go.
+    /// The window bits these terms allow the client.
     var clientBits: Int { (clientMaxWindowBits ?? nil) ?? 15 }
 
     init?(_ parameters: [WebSocketExtension.Parameter]) {
@@ -158,7 +160,7 @@ private struct DeflateTerms {
         }
     }
 
-    /// 8 to 15, in decimal without leading zeros.
+    /// Parses 8 to 15, in decimal without leading zeros.
     private static func windowBits(_ text: String) -> Int? {
         (8...15).first { "\($0)" == text }
     }

@@ -1,6 +1,6 @@
 /// One entry of a Sec-WebSocket-Extensions header (RFC 6455, 9.1).
 package struct WebSocketExtension: Hashable, Sendable {
-    /// `name`, or `name=value`; a quoted value without its quotes.
+    /// `name` or `name=value`. A quoted value is stored without its quotes.
     package struct Parameter: Hashable, Sendable {
         package var name: String
         package var value: String?
@@ -19,8 +19,8 @@ package struct WebSocketExtension: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// Reads the value of the header, that is of all its lines joined by commas; nil when it breaks the grammar. Empty
-    /// elements of the list are skipped (RFC 9110, 5.6.1).
+    /// Parses the header's value: all of its lines, joined by commas. Returns `nil` if it breaks the grammar. Empty
+    /// list elements are skipped (RFC 9110, 5.6.1).
     package static func parse(_ header: String) -> [WebSocketExtension]? {
         var grammar = HeaderGrammar(header)
         var found: [WebSocketExtension] = []
@@ -34,13 +34,13 @@ package struct WebSocketExtension: Hashable, Sendable {
 }
 
 extension WebSocketExtension: CustomStringConvertible {
-    /// As it is written in the header.
+    /// The entry as it is written in the header.
     package var description: String {
         parameters.reduce(name) { $0 + "; " + $1.name + ($1.value.map { "=" + $0 } ?? "") }
     }
 }
 
-/// Tokens and quoted strings of HTTP (RFC 9110, 5.6), read from the front.
+/// A parser for HTTP's tokens and quoted strings (RFC 9110, 5.6).
 private struct HeaderGrammar {
     private let bytes: [UInt8]
     private var index = 0
@@ -49,7 +49,7 @@ private struct HeaderGrammar {
 
     var isAtEnd: Bool { index == bytes.count }
 
-    /// Whether a comma or the end is next, behind white space.
+    /// Whether a comma or the end is next, after white space.
     var isAtEndOfElement: Bool {
         mutating get {
             skipSpace()
@@ -57,7 +57,7 @@ private struct HeaderGrammar {
         }
     }
 
-    /// Takes a byte, and the white space around it, if it is next.
+    /// Takes a byte and the white space around it if that byte is next.
     mutating func take(_ byte: UInt8) -> Bool {
         skipSpace()
         guard !isAtEnd, bytes[index] == byte else { return false }
@@ -87,7 +87,7 @@ private struct HeaderGrammar {
         return start == index ? nil : String(decoding: bytes[start..<index], as: UTF8.self)
     }
 
-    /// A quoted string that, unquoted, is a token, as RFC 6455, 9.1 demands.
+    /// Parses a quoted string that is a token when unquoted, as RFC 6455, 9.1 requires.
     private mutating func quotedToken() -> String? {
         guard !isAtEnd, bytes[index] == 0x22 else { return nil }
         var value: [UInt8] = []

@@ -1,34 +1,33 @@
-/// Takes a stream apart into frames, however it is cut. It keeps no payload: it says where in the bytes it was given
-/// that lies.
+/// Splits a byte stream into frames, however it is fragmented. It copies no payload and reports its range in the input.
 package struct FrameDecoder: Sendable {
-    /// What the next bytes are.
+    /// What the next bytes of the input are.
     package enum Step: Equatable {
-        /// All bytes are taken.
+        /// All input is used up.
         case wait
-        /// A frame begins; its header is checked (RFC 6455, 5.2 and 5.5). Its payload follows, unless it is empty.
+        /// A frame's header, already checked (RFC 6455, 5.2 and 5.5). Its payload follows unless it is empty.
         case header(FrameHeader)
-        /// These bytes of the input are payload, to be unmasked with this key, which begins with the byte for the first
-        /// of them; nil: they are not masked. With the last of them, the frame is over.
+        /// A range of the input that is payload. `key` is rotated so that it begins with the byte for the first payload
+        /// byte, or `nil` if the payload is not masked. `isLast` is whether the frame ends here.
         case payload(Range<Int>, key: UInt32?, isLast: Bool)
     }
 
     private let rules: FrameRules
     private var gathered = InlineArray<14, UInt8>(repeating: 0)
-    /// Bytes of a header that is not whole yet.
+    /// The bytes received of an incomplete header.
     private var headerDone = 0
     private var headerTotal = 2
     private var header = FrameHeader(opcode: .continuation, length: 0)
-    /// Payload bytes of the frame at hand that are still to come.
+    /// The payload bytes of the current frame still to come.
     package private(set) var missing = 0
 
-    /// A decoder of what the other end of `role` sends.
+    /// Creates a decoder for frames sent by the peer of `role`.
     package init(role: WebSocketRole, allowsCompression: Bool, frameBytes: Int) {
         rules = FrameRules(
             expectsMask: role == .server, allowsCompression: allowsCompression, frameBytes: frameBytes)
     }
 
-    /// Takes what is next from `input` behind `offset`, and moves the offset there; payload at most `most` bytes at a
-    /// time. It throws at the byte that breaks the protocol, and must not be used after that.
+    /// Takes the next step from `input` after `offset` and advances the offset. Takes at most `most` bytes of payload
+    /// at a time. Throws at the byte that breaks the protocol. The decoder must not be used after that.
     package mutating func next(
         _ input: UnsafeRawBufferPointer, _ offset: inout Int, most: Int = .max
     ) throws(WebSocketFailure) -> Step {
@@ -42,7 +41,7 @@ package struct FrameDecoder: Sendable {
         return .header(found)
     }
 
-    /// What it waits for.
+    /// What the decoder is waiting for.
     package var awaiting: WebSocketParserState {
         if missing > 0 { return .payload(header.opcode, done: header.length - missing, total: header.length) }
         let extended = headerDone < 2 ? 0 : headerTotal - 2 - (rules.expectsMask ? 4 : 0)
@@ -51,7 +50,7 @@ package struct FrameDecoder: Sendable {
         return .mask(done: headerDone - 2 - extended)
     }
 
-    /// Bytes of a header that were taken and came to none yet, or to none at all.
+    /// The bytes taken of an incomplete or invalid header.
     var unfinished: [UInt8] { (0..<headerDone).map { gathered[$0] } }
 
     private mutating func payload(_ end: Int, _ offset: inout Int, _ most: Int) -> Step {
@@ -63,7 +62,7 @@ package struct FrameDecoder: Sendable {
         return .payload(start..<offset, key: key, isLast: missing == 0)
     }
 
-    /// Reads a header where it lies, if all of it is there.
+    /// Parses a header in place if all of it has arrived.
     private func wholeHeader(
         _ start: UnsafeRawPointer, _ end: Int, _ offset: inout Int
     ) throws(WebSocketFailure) -> FrameHeader? {
@@ -76,7 +75,7 @@ package struct FrameDecoder: Sendable {
         return header
     }
 
-    /// Gathers a header that comes in pieces, and checks each byte as it comes.
+    /// Collects a header that arrives in pieces, and checks each byte as it arrives.
     private mutating func gather(
         _ input: UnsafeRawBufferPointer, _ offset: inout Int
     ) throws(WebSocketFailure) -> FrameHeader? {

@@ -1,17 +1,16 @@
-/// What a frame says before its payload (RFC 6455, 5.2).
+/// A frame's header (RFC 6455, 5.2).
 package struct FrameHeader: Equatable, Sendable {
-    /// FIN: the last frame of its message.
+    /// FIN: whether the frame is the last of its message.
     package var isFinal: Bool
     /// RSV1 to RSV3 as 4, 2, 1.
     package var reserved: UInt8
-    /// Its kind.
     package var opcode: WebSocketOpcode
-    /// The four bytes of the mask, as they lie in memory; nil: not masked.
+    /// The four bytes of the masking key in memory order, or `nil` if the frame is not masked.
     package var maskKey: UInt32?
-    /// Payload bytes.
+    /// The payload's length in bytes.
     package var length: Int
 
-    /// The longest header: 2 bytes, a length of 8 and a mask of 4.
+    /// The longest header: 2 bytes, an 8-byte length and a 4-byte mask.
     package static let longest = 14
 
     package init(
@@ -24,16 +23,16 @@ package struct FrameHeader: Equatable, Sendable {
         self.length = length
     }
 
-    /// RSV1: a compressed message begins (RFC 7692, 6).
+    /// RSV1: whether the frame begins a compressed message (RFC 7692, 6).
     package var isCompressed: Bool { reserved & 4 != 0 }
 
-    /// Its own bytes.
+    /// The header's length in bytes.
     package var count: Int {
         2 + (length < 126 ? 0 : length < 65_536 ? 2 : 8) + (maskKey == nil ? 0 : 4)
     }
 
-    /// Writes it, in its shortest form as 5.2 demands, and behind it `payload`, masked if there is a key. The payload
-    /// may be less than the length says: the rest follows by other means.
+    /// Appends the header in its shortest form, as 5.2 requires, followed by `payload`, masked if there is a key. The
+    /// payload can be shorter than the header's length. The caller then appends the rest separately.
     package func append(to bytes: inout [UInt8], with payload: [UInt8] = []) {
         let count = count
         bytes.append(addingCapacity: count + payload.count) { span in
@@ -73,27 +72,27 @@ package struct FrameHeader: Equatable, Sendable {
     }
 }
 
-/// What a parser checks at the bytes of a header, each as soon as it is there.
+/// The checks of a header's bytes, each made as soon as the byte arrives.
 struct FrameRules: Sendable {
-    /// Whether frames must be masked; they must not be otherwise (5.1).
+    /// Whether frames must be masked. If not, they must be unmasked (5.1).
     var expectsMask: Bool
-    /// Whether permessage-deflate gives RSV1 a meaning.
+    /// Whether permessage-deflate allows RSV1.
     var allowsCompression: Bool
-    /// The longest frame.
+    /// The longest frame allowed.
     var frameBytes: Int
 
-    /// Checks FIN, RSV and the opcode, and says which that is.
+    /// Checks FIN, RSV and the opcode, and returns the opcode.
     func check(first byte: UInt8) throws(WebSocketFailure) -> WebSocketOpcode {
         guard let opcode = WebSocketOpcode(rawValue: byte & 0xF) else { throw .unknownOpcode(byte & 0xF) }
         let reserved = byte >> 4 & 7
-        // RSV1 marks the first frame of a message only (RFC 7692, 6.1), and never a control frame.
+        // RSV1 is valid only in the first frame of a message (RFC 7692, 6.1), and never in a control frame.
         let allowed: UInt8 = allowsCompression && (opcode == .text || opcode == .binary) ? 4 : 0
         guard reserved & ~allowed == 0 else { throw .reservedBits(reserved & ~allowed) }
         guard byte & 0x80 != 0 || !opcode.isControl else { throw .fragmentedControl(opcode) }
         return opcode
     }
 
-    /// Checks the mask bit and the 7-bit length, and says how many bytes the whole header has.
+    /// Checks the mask bit and the 7-bit length, and returns the length of the whole header.
     func check(second byte: UInt8, of opcode: WebSocketOpcode) throws(WebSocketFailure) -> Int {
         guard (byte & 0x80 != 0) == expectsMask else { throw expectsMask ? .unmaskedFrame : .maskedFrame }
         let short = byte & 0x7F
@@ -101,7 +100,7 @@ struct FrameRules: Sendable {
         return 2 + (short < 126 ? 0 : short == 126 ? 2 : 8) + (expectsMask ? 4 : 0)
     }
 
-    /// Reads a whole header whose first two bytes are checked, and checks its length.
+    /// Parses a complete header whose first two bytes are checked, and checks its length.
     func header(at start: UnsafeRawPointer, opcode: WebSocketOpcode) throws(WebSocketFailure) -> FrameHeader {
         let first = start.load(as: UInt8.self)
         let short = start.load(fromByteOffset: 1, as: UInt8.self) & 0x7F

@@ -1,8 +1,8 @@
-/// The mask of a client's frames (RFC 6455, 5.3): each byte is combined by XOR with one of the key's four, in turn.
+/// The masking of a client's frames (RFC 6455, 5.3): each byte is XORed with one of the key's four bytes in turn.
 ///
-/// A key is a `UInt32` whose bytes lie in memory as on the wire, so that whole words of payload are combined with it.
+/// A key is a `UInt32` in wire byte order, so that it can be combined with whole words of payload.
 package enum Masking {
-    /// The key for bytes that begin `offset` bytes behind the start of the payload.
+    /// Returns the key for bytes that begin at `offset` in the payload.
     package static func rotated(_ key: UInt32, by offset: Int) -> UInt32 {
         let bits = UInt32(truncatingIfNeeded: offset & 3) &* 8
         guard bits != 0 else { return key }
@@ -13,19 +13,19 @@ package enum Masking {
         #endif
     }
 
-    /// Masks, or unmasks, bytes where they are.
+    /// Masks or unmasks bytes in place.
     package static func apply(_ key: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         copy(from: start, to: start, count: bytes.count, key: key)
     }
 
-    /// Masks, or unmasks, bytes into another place, or where they are; whether all that was written is ASCII.
+    /// Masks or unmasks bytes into another buffer or in place. Returns whether all bytes written are ASCII.
     @discardableResult package static func copy(
         from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, key: UInt32
     ) -> Bool {
         guard count >= 16 else { return copyShort(from: source, to: target, count: count, key: key) }
         let vector = SIMD2(repeating: doubled(key))
-        // The last 16 bytes overlap those before, so they are read before anything is written.
+        // The last 16 bytes overlap the ones before, so they are read before anything is written.
         let last = load(source, count &- 16) ^ SIMD2(repeating: doubled(rotated(key, by: count)))
         var seen = last
         var index = 0
@@ -61,7 +61,7 @@ package enum Masking {
         source.loadUnaligned(fromByteOffset: index, as: SIMD2<UInt64>.self)
     }
 
-    /// Fewer than 16 bytes: two words that overlap, or byte by byte.
+    /// Handles fewer than 16 bytes with two overlapping words, or byte by byte.
     private static func copyShort(
         from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, key: UInt32
     ) -> Bool {

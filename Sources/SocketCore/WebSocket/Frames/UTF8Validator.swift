@@ -1,22 +1,22 @@
-/// Checks text that comes in pieces, and finds the first byte with which it cannot be UTF-8 any more (RFC 3629, 4; RFC
-/// 6455, 8.1).
+/// Validates UTF-8 text that arrives in pieces, and finds the first byte that makes it invalid (RFC 3629, 4; RFC 6455,
+/// 8.1).
 ///
-/// Runs of ASCII are skipped 64 bytes at a time; characters that lie whole in a piece are checked at once; only a
-/// character that is cut goes byte by byte.
+/// Runs of ASCII are skipped 64 bytes at a time. A character within one piece is checked at once, and a character split
+/// between pieces is checked byte by byte.
 package struct UTF8Validator: Sendable, Equatable {
-    /// Bytes that the character at hand lacks.
+    /// The missing bytes of the current character.
     private var missing: UInt8 = 0
-    /// What the next of them may be.
+    /// The range allowed for the next byte.
     private var low: UInt8 = 0x80
     private var high: UInt8 = 0xBF
 
-    /// A validator of a text that begins.
+    /// Starts at the beginning of a text.
     package init() {}
 
-    /// Whether the text may end here: no character is cut.
+    /// Whether the text can end here, with no incomplete character.
     package var isComplete: Bool { missing == 0 }
 
-    /// Checks the next bytes. The answer is the offset of the first impossible one; nil: the text may go on.
+    /// Checks the next bytes. Returns the offset of the first invalid one, or `nil` if all are valid so far.
     package mutating func validate(_ bytes: UnsafeRawBufferPointer) -> Int? {
         var index = 0
         while missing > 0, index < bytes.count {
@@ -37,7 +37,7 @@ package struct UTF8Validator: Sendable, Equatable {
         return nil
     }
 
-    /// Goes byte by byte through a character that is cut, or wrong: the offset of its first impossible byte.
+    /// Checks a split or invalid character byte by byte. Returns the offset of its first invalid byte.
     private mutating func cut(_ bytes: UnsafeRawBufferPointer, at index: inout Int) -> Int? {
         guard begin(bytes[index]) else { return index }
         index += 1
@@ -48,7 +48,7 @@ package struct UTF8Validator: Sendable, Equatable {
         return nil
     }
 
-    /// Takes the first byte of a character that is not ASCII.
+    /// Takes the first byte of a non-ASCII character. Returns whether it is valid.
     private mutating func begin(_ byte: UInt8) -> Bool {
         (low, high) = (0x80, 0xBF)
         switch byte {
@@ -64,7 +64,7 @@ package struct UTF8Validator: Sendable, Equatable {
         return true
     }
 
-    /// Takes a later byte of a character.
+    /// Takes a later byte of a character. Returns whether it is valid.
     private mutating func goOn(_ byte: UInt8) -> Bool {
         guard low...high ~= byte else { return false }
         missing -= 1
@@ -72,27 +72,26 @@ package struct UTF8Validator: Sendable, Equatable {
         return true
     }
 
-    /// The length of the character that begins at `index`, if 4 bytes are there from it on and it is right; 0
-    /// otherwise.
+    /// Returns the length of the character at `index`, or 0 if it is invalid or fewer than 4 bytes remain.
     ///
-    /// All of its bytes are compared at once, as one little-endian word, with what their upper bits must be.
+    /// All bytes are compared at once, as one little-endian word, with the required upper bits.
     @inline(__always)
     private static func wholeCharacter(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Int {
         guard index &+ 4 <= bytes.count else { return 0 }
         let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian
         if word & 0xC0E0 == 0x80C0 { return word & 0x1E != 0 ? 2 : 0 }
         if word & 0x00C0_C0F0 == 0x0080_80E0 {
-            // The lead's last bits and the one that tells overlong forms (E0 80) and surrogates (ED A0).
+            // The last bits of the lead byte, and the bit that marks overlong forms (E0 80) and surrogates (ED A0).
             let edge = word & 0x200F
             return edge != 0 && edge != 0x200D ? 3 : 0
         }
         guard word & 0xC0C0_C0F8 == 0x8080_80F0 else { return 0 }
-        // From F0 90 to F4 8F.
+        // Valid from F0 90 to F4 8F.
         let start = (word & 7) << 2 | word >> 12 & 3
         return start >= 1 && start <= 16 ? 4 : 0
     }
 
-    /// The first offset from `index` on at which a byte is not ASCII, or the end.
+    /// Returns the offset of the first non-ASCII byte from `start` on, or the end.
     @inline(__always)
     private static func endOfASCII(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
@@ -106,7 +105,7 @@ package struct UTF8Validator: Sendable, Equatable {
         return index
     }
 
-    /// Whether 64 bytes are.
+    /// Whether the 64 bytes at `index` are ASCII.
     @inline(__always)
     private static func isASCII(_ bytes: UnsafeRawBufferPointer, from index: Int) -> Bool {
         let first = bytes.loadUnaligned(fromByteOffset: index, as: SIMD2<UInt64>.self)
