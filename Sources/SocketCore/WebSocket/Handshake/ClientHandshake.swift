@@ -1,22 +1,24 @@
 /// The client's side of the opening handshake (RFC 6455, 4.1).
 ///
-/// Send `request`, feed it what comes, and ask nothing more of it once it said `open` or `failed`.
+/// Send `request` and pass the response to `receive` until it returns `open` or `failed`. Do not use the handshake
+/// after that.
 package struct ClientHandshake: Sendable {
-    /// What has come of the bytes so far.
+    /// The result of the bytes so far.
     package enum Step: Equatable, Sendable {
-        /// Nothing yet.
+        /// More bytes are needed.
         case wait
-        /// The WebSocket stands, with this compression or (nil) none; `taken` of the bytes just given belong to the answer, frames follow.
+        /// The WebSocket is open. `compression` is `nil` if none was agreed on. `taken` of the last bytes belong to the
+        /// response, and frames follow.
         case open(WebSocketAgreement, compression: PerMessageDeflateParameters?, taken: Int)
-        /// It does not come about.
+        /// The handshake failed.
         case failed(Failure)
     }
 
-    /// Why it does not come about.
+    /// Why the handshake failed.
     package enum Failure: Equatable, Sendable {
-        /// The answer was not 101.
+        /// The status was not 101.
         case refused(HandshakeRefusal)
-        /// The answer breaks a rule; a sentence, and the answer if it could be read.
+        /// The response breaks a rule. Holds a sentence, and the response if it could be parsed.
         case broken(String, HTTPHead?)
     }
 
@@ -26,16 +28,16 @@ package struct ClientHandshake: Sendable {
         case over
     }
 
-    /// The request that was, or is to be, sent.
+    /// The request's head.
     package let head: HTTPHead
     private let opening: WebSocketOpening
     private let expectedAccept: String
-    /// What is wished for compression; nil: none was offered.
+    /// The offered compression, or `nil` if none was offered.
     private let compression: PerMessageDeflateParameters?
     private var state: State
 
-    /// `key` is base64 of 16 random bytes, `expectedAccept` what a server makes of it (RFC 6455, 4.2.2, 5.4). What
-    /// `opening.fault` finds was refused before.
+    /// Creates a handshake. `key` is the base64 of 16 random bytes, and `expectedAccept` is the server's answer to it
+    /// (RFC 6455, 4.2.2, 5.4). The caller has already rejected what `opening.fault` reports.
     package init(
         _ url: WebSocketURL, _ opening: WebSocketOpening, key: String, expectedAccept: String, headLimit: Int = 16_384,
         compression: PerMessageDeflateParameters? = nil
@@ -55,7 +57,7 @@ package struct ClientHandshake: Sendable {
         state = .head(HTTPHeadParser(limit: headLimit))
     }
 
-    /// What to send.
+    /// The request's bytes.
     package var request: [UInt8] { head.bytes }
 
     package mutating func receive(_ bytes: RawSpan) -> Step {
@@ -75,7 +77,7 @@ package struct ClientHandshake: Sendable {
         }
     }
 
-    /// The peer ended its stream, or there is no time left for more.
+    /// Handles the peer's end of stream, or the timeout of the handshake.
     package mutating func receiveEnd() -> Step {
         defer { state = .over }
         switch state {
@@ -87,7 +89,7 @@ package struct ClientHandshake: Sendable {
         }
     }
 
-    // MARK: The answer
+    // MARK: Response
 
     private mutating func judge(_ head: HTTPHead, _ taken: Int, _ bytes: RawSpan) -> Step {
         guard let line = HTTPStatusLine(head.startLine) else {
@@ -110,7 +112,7 @@ package struct ClientHandshake: Sendable {
         return .open(agreement, compression: agreed, taken: taken)
     }
 
-    /// What of RFC 6455, 4.1, second half, the answer breaks.
+    /// Returns how the response violates RFC 6455, 4.1, second half, or `nil` if it does not.
     private func problem(of head: HTTPHead, _ line: HTTPStatusLine) -> String? {
         head.upgradeProblem(line, accept: expectedAccept, key: "our key")
             ?? subprotocolProblem(head.values(of: "sec-websocket-protocol"))
@@ -124,7 +126,7 @@ package struct ClientHandshake: Sendable {
         return opening.subprotocols.contains(name) ? nil : "the subprotocol \(Self.shown(name)) was not offered"
     }
 
-    /// No extension but the one that was offered may be answered (RFC 6455, 9.1).
+    /// Returns the agreed compression. The response must not contain an extension that was not offered (RFC 6455, 9.1).
     private func agreedCompression(_ head: HTTPHead) throws(ExtensionFault) -> PerMessageDeflateParameters? {
         let reply = head.list(of: "sec-websocket-extensions")
         guard let first = reply.first else { return nil }
@@ -134,7 +136,7 @@ package struct ClientHandshake: Sendable {
 
     private static func shown(_ text: String) -> String { HTTPText.shown(text.utf8) }
 
-    // MARK: A refusal
+    // MARK: Refusal
 
     private mutating func gather(_ bytes: RawSpan) -> Step {
         guard case .body(let refusal, var body) = state else { return .wait }
@@ -151,8 +153,8 @@ package struct ClientHandshake: Sendable {
 }
 
 extension HTTPHead {
-    /// What of RFC 6455, 4.1, this answer with status 101 breaks, whatever was asked for. `accept` is what answers the
-    /// key, `key` what that is called.
+    /// Returns how this response with status 101 violates RFC 6455, 4.1, regardless of the request, or `nil` if it does
+    /// not. `accept` is the expected answer to the key, and `key` is the key's name in the sentence.
     func upgradeProblem(_ line: HTTPStatusLine, accept: String, key: String) -> String? {
         guard line.version != "HTTP/1.0" else { return "the answer is HTTP/1.0" }
         let upgrade = list(of: "upgrade")

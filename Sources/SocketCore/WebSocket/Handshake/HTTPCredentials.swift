@@ -1,11 +1,11 @@
-/// A name and a password, sent as they are but for base64 (RFC 7617), so in clear unless TLS is beneath.
+/// A user name and a password, sent in base64 (RFC 7617), so unencrypted unless TLS is used.
 public struct HTTPCredentials: Hashable, Sendable {
-    /// Who; it holds no colon.
+    /// The user name, which must not contain a colon.
     public var user: String
-    /// The secret.
+    /// The password.
     public var password: String
 
-    /// Names both.
+    /// Creates credentials.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
@@ -14,7 +14,7 @@ public struct HTTPCredentials: Hashable, Sendable {
     /// The value of `Authorization` or `Proxy-Authorization`.
     package var basic: String { "Basic " + Base64.text(Array("\(user):\(password)".utf8)) }
 
-    /// Why they cannot be sent: with a colon nobody knows where the name ends (RFC 7617, 2).
+    /// Why the credentials can't be sent, or `nil` if they can. A colon would hide where the name ends (RFC 7617, 2).
     package var fault: String? {
         if user.contains(":") { return "user: must hold no colon" }
         let isPlain = (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -23,6 +23,6 @@ public struct HTTPCredentials: Hashable, Sendable {
 }
 
 extension HTTPCredentials: CustomStringConvertible {
-    /// The name; the password is shown nowhere.
+    /// The user name. The password is never shown.
     public var description: String { "\(user):***" }
 }

@@ -1,48 +1,48 @@
-/// One header field of HTTP (RFC 9110, 5).
+/// An HTTP header field (RFC 9110, 5).
 public struct HTTPField: Hashable, Sendable, Codable {
-    /// Its name; letters of either case mean the same.
+    /// The field's name, which is not case-sensitive.
     public var name: String
-    /// Its value, without white space around it.
+    /// The field's value, without surrounding white space.
     public var value: String
 
-    /// Names a field; nothing is checked here, but where it is sent.
+    /// Creates a field. It is checked only when it is sent.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 }
 
-/// What stands before the empty line of a request or a response: its first line and its fields (RFC 9112, 2.1).
+/// The head of a request or response: its first line and its fields (RFC 9112, 2.1).
 public struct HTTPHead: Hashable, Sendable, Codable {
     /// The request line or the status line, without its line ending.
     public var startLine: String
-    /// The fields, in the order in which they came.
+    /// The fields in the order received.
     public var fields: [HTTPField]
 
-    /// Describes a head; nothing is checked here.
+    /// Creates a head without checking it.
     public init(startLine: String, fields: [HTTPField] = []) {
         self.startLine = startLine
         self.fields = fields
     }
 
-    /// The values of every field of that name, in order.
+    /// Returns the values of all fields with this name, in order.
     public func values(of name: String) -> [String] {
         let wanted = name.lowercased()
         return fields.lazy.filter { $0.name.lowercased() == wanted }.map(\.value)
     }
 
-    /// The elements of a field that is a list: several lines of one name are one list with commas (RFC 9110, 5.3), and
-    /// empty elements do not count (5.6.1). A comma between double quotes separates nothing.
+    /// Returns the elements of a list field. Several lines with one name form one list (RFC 9110, 5.3). Empty elements
+    /// are skipped (5.6.1). A comma between double quotes is not a separator.
     public func list(of name: String) -> [String] {
         values(of: name).flatMap { HTTPGrammar.elements(of: $0) }
     }
 
-    /// Whether a list has that element, letters of either case being the same.
+    /// Whether a list field contains the element, ignoring case.
     func lists(_ element: String, in name: String) -> Bool {
         list(of: name).contains { $0.lowercased() == element.lowercased() }
     }
 
-    /// As it goes over the wire, the empty line included.
+    /// The head's bytes on the wire, including the empty line.
     package var bytes: [UInt8] {
         var text = startLine + "\r\n"
         for field in fields { text += "\(field.name): \(field.value)\r\n" }
@@ -50,9 +50,9 @@ public struct HTTPHead: Hashable, Sendable, Codable {
     }
 }
 
-/// The rules of HTTP's texts that both sides share.
+/// The rules of HTTP syntax that both sides share.
 enum HTTPGrammar {
-    /// Cuts at commas that are not between double quotes; white space around an element goes (RFC 9110, 5.6).
+    /// Splits a value at commas outside double quotes, and trims white space around the elements (RFC 9110, 5.6).
     static func elements(of value: String) -> [String] {
         var elements: [String] = []
         var current: [Unicode.Scalar] = []
@@ -81,7 +81,7 @@ enum HTTPGrammar {
         return String(String.UnicodeScalarView(inner))
     }
 
-    /// Whether this can be a field's name, a method or a subprotocol (RFC 9110, 5.6.2: token).
+    /// Whether the text can be a field name, a method or a subprotocol (RFC 9110, 5.6.2: token).
     static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenByte) }
 
     static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -92,7 +92,8 @@ enum HTTPGrammar {
         }
     }
 
-    /// Whether this can be a field's value: no control character but the tab, so no line ending either (RFC 9110, 5.5).
+    /// Whether the text can be a field value: no control characters except tab, and thus no line ending (RFC 9110,
+    /// 5.5).
     static func isFieldValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 == 9 || $0 >= 0x20 && $0 != 0x7F }
     }

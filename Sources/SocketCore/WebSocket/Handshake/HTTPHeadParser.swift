@@ -1,30 +1,30 @@
-/// Why a head cannot be read: a sentence for a person, and whether its length alone is at fault.
+/// Why a head can't be parsed: a sentence for the user, and whether its length is the only problem.
 package struct HTTPHeadFault: Error, Hashable, Sendable {
     package var problem: String
     package var isTooLong = false
 }
 
-/// Gathers a head, however it is cut, and holds no more of it than its limit.
+/// Collects a head, however it is fragmented, up to a limit.
 ///
-/// It is strict, since whatever two programs read differently is an opening for request smuggling (RFC 9112, 11.2): a
-/// line that continues the one before it (5.2, obs-fold), white space before a colon (5.1), a carriage return or line
-/// feed that stands alone, NUL and other control characters end it at the byte that is wrong.
+/// It is strict, because input that two programs read differently enables request smuggling (RFC 9112, 11.2). A line
+/// that continues the previous one (5.2, obs-fold), white space before a colon (5.1), a lone carriage return or line
+/// feed, NUL and other control characters fail at the invalid byte.
 package struct HTTPHeadParser: Hashable, Sendable {
-    /// What has come of the bytes so far.
+    /// The result of the bytes so far.
     package enum Step: Hashable, Sendable {
-        /// Nothing yet.
+        /// More bytes are needed.
         case wait
-        /// The head is whole; `taken` of the bytes just given belong to it, the rest is what follows it.
+        /// The head is complete. `taken` of the last bytes belong to it.
         case head(HTTPHead, taken: Int)
-        /// It is none. Not to be fed any more.
+        /// The head is invalid. The parser must not be used after that.
         case failed(HTTPHeadFault)
     }
 
     private let limit: Int
-    /// Whether a line feed alone ends a line, as RFC 9112, 2.2 allows a recipient to see it.
+    /// Whether a lone line feed ends a line, which RFC 9112, 2.2 allows a recipient to accept.
     private let takesLoneLineFeeds: Bool
     private var gathered: [UInt8] = []
-    /// Where the line in hand begins.
+    /// Where the current line begins.
     private var lineStart = 0
 
     package init(limit: Int, takesLoneLineFeeds: Bool = false) {
@@ -32,7 +32,7 @@ package struct HTTPHeadParser: Hashable, Sendable {
         self.takesLoneLineFeeds = takesLoneLineFeeds
     }
 
-    /// How many bytes of an unfinished head have come.
+    /// The number of bytes received of an incomplete head.
     package var count: Int { gathered.count }
 
     package mutating func receive(_ bytes: RawSpan) -> Step {
@@ -50,7 +50,7 @@ package struct HTTPHeadParser: Hashable, Sendable {
         }
     }
 
-    /// Takes one byte; true when it ended the empty line.
+    /// Takes one byte. Returns `true` if it ended the empty line.
     private mutating func take(_ byte: UInt8) throws(HTTPHeadFault) -> Bool {
         guard gathered.count < limit else {
             throw HTTPHeadFault(problem: "the head is longer than \(limit) bytes", isTooLong: true)
@@ -80,7 +80,7 @@ package struct HTTPHeadParser: Hashable, Sendable {
         return isEmpty
     }
 
-    /// Cuts what was gathered into its lines.
+    /// Splits the collected bytes into lines.
     private func head() throws(HTTPHeadFault) -> HTTPHead {
         var lines = gathered.split(separator: 10, omittingEmptySubsequences: false)
         lines.removeLast(2)
@@ -103,9 +103,9 @@ package struct HTTPHeadParser: Hashable, Sendable {
     }
 }
 
-/// Bytes of a peer in a sentence.
+/// Formatting of the peer's bytes within a sentence.
 enum HTTPText {
-    /// The first 40 of them, in quotes; what is not printable ASCII as a question mark.
+    /// Returns the first 40 bytes in quotes, with a question mark for each byte that is not printable ASCII.
     static func shown(_ bytes: some Sequence<UInt8>) -> String {
         let start = bytes.prefix(41).map { (0x20...0x7E).contains($0) ? Character(Unicode.Scalar($0)) : "?" }
         return "\"" + String(start.prefix(40)) + (start.count > 40 ? "..." : "") + "\""

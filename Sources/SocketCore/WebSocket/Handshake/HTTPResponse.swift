@@ -1,15 +1,15 @@
-/// A whole answer of HTTP/1.1 behind which the connection closes: what a server says instead of a WebSocket.
+/// A complete HTTP/1.1 response that a server sends instead of opening a WebSocket. The connection closes after it.
 public struct HTTPResponse: Hashable, Sendable {
-    /// Its status code, such as 200.
+    /// The status code, such as 200.
     public var status: Int
-    /// Fields beside `Content-Length`, `Content-Type` and `Connection`, which are added.
+    /// Fields in addition to `Content-Length`, `Content-Type` and `Connection`, which are added automatically.
     public var fields: [HTTPField]
-    /// The type of the body (RFC 9110, 8.3).
+    /// The body's media type (RFC 9110, 8.3).
     public var contentType: String
-    /// What follows the head.
+    /// The body.
     public var body: [UInt8]
 
-    /// Describes an answer of bytes.
+    /// Creates a response with a body of bytes.
     public init(status: Int, fields: [HTTPField] = [], contentType: String = "text/plain", body: [UInt8] = []) {
         self.status = status
         self.fields = fields
@@ -17,12 +17,13 @@ public struct HTTPResponse: Hashable, Sendable {
         self.body = body
     }
 
-    /// Describes an answer of text.
+    /// Creates a response with a body of text.
     public init(status: Int, fields: [HTTPField] = [], text: String) {
         self.init(status: status, fields: fields, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
     }
 
-    /// What cannot be sent of it: a status outside 200...599, a field that is none, or one of those that are added.
+    /// Why the response can't be sent, or `nil` if it can: a status outside 200...599, an invalid field, or a field
+    /// that is added automatically.
     public var fault: String? {
         if !(200...599).contains(status) { return "status \(status): must be 200 to 599" }
         let added: Set = ["content-length", "content-type", "connection", "transfer-encoding"]
@@ -32,7 +33,7 @@ public struct HTTPResponse: Hashable, Sendable {
         return fields.first { added.contains($0.name.lowercased()) }.map { "\($0.name): is added automatically" }
     }
 
-    /// As it goes over the wire; to a HEAD request without its body.
+    /// Returns the response's bytes on the wire, without the body for a HEAD request.
     package func bytes(isHead: Bool = false) -> [UInt8] {
         let head = HTTPHead(
             startLine: "HTTP/1.1 \(status) \(Self.reason(status))",
@@ -41,7 +42,7 @@ public struct HTTPResponse: Hashable, Sendable {
         return head.bytes + (isHead ? [] : body)
     }
 
-    /// The phrase of a status, for people (RFC 9110, 15).
+    /// Returns a status code's reason phrase (RFC 9110, 15).
     package static func reason(_ status: Int) -> String {
         switch status {
         case 101: "Switching Protocols"
@@ -69,7 +70,7 @@ public struct HTTPResponse: Hashable, Sendable {
 }
 
 extension HTTPField {
-    /// Why it cannot be sent; nil when it can. A line ending in a value would begin another field.
+    /// Why the field can't be sent, or `nil` if it can. A line ending in a value would begin another field.
     package var fault: String? {
         guard HTTPGrammar.isToken(name) else { return "field \(HTTPText.shown(name.utf8)): is no name of a field" }
         guard HTTPGrammar.isFieldValue(value) else {

@@ -1,13 +1,13 @@
-/// An answer of HTTP that is no WebSocket: what the server, or a proxy, said instead.
+/// The HTTP response of a server or proxy that did not open a WebSocket.
 public struct HandshakeRefusal: Hashable, Sendable, Codable {
-    /// Its status code, such as 403, or 301 with a `Location` among the fields. Nothing is followed by itself.
+    /// The status code, such as 403, or 301 with a `Location` field. Redirects are not followed automatically.
     public var status: Int
     /// The status line and the fields.
     public var head: HTTPHead
-    /// How the body begins, at most 4 KiB of it, as it came over the wire.
+    /// The first 4 KiB of the body at most, as on the wire.
     public var body: [UInt8]
 
-    /// Describes an answer.
+    /// Creates a refusal.
     public init(status: Int, head: HTTPHead, body: [UInt8] = []) {
         self.status = status
         self.head = head
@@ -15,18 +15,18 @@ public struct HandshakeRefusal: Hashable, Sendable, Codable {
     }
 }
 
-/// What was agreed on when a WebSocket opened.
+/// The result of a successful opening handshake.
 public struct WebSocketAgreement: Hashable, Sendable, Codable {
-    /// The protocol above it; nil: none.
+    /// The agreed subprotocol, or `nil` if there is none.
     public var subprotocol: String?
-    /// The extensions with their parameters, as the server's answer has them.
+    /// The agreed extensions with their parameters, as in the server's response.
     public var extensions: [String]
-    /// The request as it went over the wire.
+    /// The request as it was on the wire.
     public var request: HTTPHead
-    /// The answer as it went over the wire.
+    /// The response as it was on the wire.
     public var response: HTTPHead
 
-    /// Describes an agreement.
+    /// Creates an agreement.
     public init(subprotocol: String?, extensions: [String], request: HTTPHead, response: HTTPHead) {
         self.subprotocol = subprotocol
         self.extensions = extensions
@@ -35,7 +35,7 @@ public struct WebSocketAgreement: Hashable, Sendable, Codable {
     }
 }
 
-/// The first line of an answer (RFC 9112, 4).
+/// The status line of a response (RFC 9112, 4).
 struct HTTPStatusLine {
     var version: Substring
     var status: Int
@@ -50,12 +50,12 @@ struct HTTPStatusLine {
     }
 }
 
-/// Gathers the beginning of a body, and knows where the body ends if anything says so (RFC 9112, 6.3).
+/// Collects the beginning of a body and finds where the body ends if that is defined (RFC 9112, 6.3).
 package struct HTTPBodyPrefix: Hashable, Sendable {
-    /// Bytes kept.
+    /// The most bytes kept.
     static let limit = 4_096
 
-    /// nil: it ends with the connection, or by chunks.
+    /// The body's length, or `nil` if it ends with the connection or is chunked.
     private let length: Int?
     private let isChunked: Bool
     private(set) var bytes: [UInt8] = []
@@ -65,25 +65,25 @@ package struct HTTPBodyPrefix: Hashable, Sendable {
         length = isChunked ? nil : head.values(of: "content-length").first.flatMap(Self.length)
     }
 
-    /// Digits and nothing else (RFC 9110, 8.6): what reads as a number otherwise, such as -5, is no length.
+    /// Parses digits only (RFC 9110, 8.6). Other numbers, such as -5, are not a length.
     private static func length(_ text: String) -> Int? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
-    /// Whether its end is known before the connection's.
+    /// Whether the body's end is known before the connection closes.
     var isFramed: Bool { length != nil }
 
-    /// Whether all of it, or as much as is kept, is there.
+    /// Whether all of the body, or as much as is kept, has arrived.
     var isWhole: Bool {
         if bytes.count >= Self.limit { return true }
         if let length { return bytes.count >= length }
         return isChunked && bytes.suffix(5).elementsEqual([0x30, 13, 10, 13, 10])
     }
 
-    /// Takes what belongs to it; the answer is how many bytes did.
+    /// Takes the bytes that belong to the body and returns their number.
     mutating func receive(_ more: RawSpan) -> Int {
         more.withUnsafeBytes { more in
-            // Where chunks end is seen only byte by byte.
+            // The end of a chunked body is found only byte by byte.
             guard !isChunked else { return takeChunked(more) }
             let taken = min(more.count, (length ?? .max) - bytes.count, Self.limit - bytes.count)
             bytes += more.prefix(taken)

@@ -1,15 +1,15 @@
 /// The server's side of the opening handshake, up to the request (RFC 6455, 4.2.1).
 ///
-/// Feed it what comes until it says something else than `wait`. What is to be answered is the shell's to decide, since
-/// the user's hooks have a say: `WebSocketRequest` says what speaks against a WebSocket, and makes the answer.
+/// Pass it bytes until it returns something other than `wait`. The shell decides on the response, because the user's
+/// hooks take part. `WebSocketRequest` reports why a request must be refused, and creates the response.
 package struct ServerHandshake: Sendable {
-    /// What has come of the bytes so far.
+    /// The result of the bytes so far.
     package enum Step: Equatable, Sendable {
-        /// Nothing yet.
+        /// More bytes are needed.
         case wait
-        /// The request is whole; `taken` of the bytes just given belong to it. What follows is frames, never HTTP.
+        /// The request is complete. `taken` of the last bytes belong to it. Frames follow it, never HTTP.
         case request(WebSocketRequest, taken: Int)
-        /// It is none; answer so and close.
+        /// The request is invalid. Send this response and close.
         case refused(HTTPResponse, problem: String)
     }
 
@@ -19,7 +19,7 @@ package struct ServerHandshake: Sendable {
         parser = HTTPHeadParser(limit: headLimit)
     }
 
-    /// How many bytes of an unfinished head have come.
+    /// The number of bytes received of an incomplete head.
     package var count: Int { parser.count }
 
     package mutating func receive(_ bytes: RawSpan) -> Step {

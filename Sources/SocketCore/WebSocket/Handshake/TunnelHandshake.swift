@@ -1,19 +1,18 @@
-/// The client's side of HTTP's CONNECT (RFC 9110, 9.3.6): a proxy is asked for a tunnel to a server.
+/// The client's side of HTTP's CONNECT (RFC 9110, 9.3.6), which asks a proxy for a tunnel to a server.
 ///
-/// A proxy that wants to know who asks says 407, and is told once (RFC 9110, 15.5.8).
+/// If the proxy responds with 407, the credentials are sent once (RFC 9110, 15.5.8).
 package struct TunnelHandshake: Sendable {
-    /// What has come of the bytes so far.
+    /// The result of the bytes so far.
     package enum Step: Equatable, Sendable {
-        /// Nothing yet.
+        /// More bytes are needed.
         case wait
-        /// The tunnel stands; `taken` of the bytes just given belong to the proxy's answer.
+        /// The tunnel is open. `taken` of the last bytes belong to the proxy's response.
         case open(taken: Int)
-        /// Send `request` again, which says now who asks: over this connection, or over a new one where the proxy ends
-        /// this one.
+        /// Send `request` again, which now includes the credentials. Use a new connection if the proxy closes this one.
         case again(onNewConnection: Bool)
-        /// The proxy refuses.
+        /// The proxy refused the tunnel.
         case refused(HandshakeRefusal)
-        /// The proxy breaks a rule; a sentence.
+        /// The proxy's response breaks a rule. Holds a sentence.
         case broken(String)
     }
 
@@ -29,7 +28,7 @@ package struct TunnelHandshake: Sendable {
     private var hasSaidWho = false
     private var state: State
 
-    /// Asks for a tunnel to this host and port.
+    /// Creates a request for a tunnel to this host and port.
     package init(host: String, port: UInt16, credentials: HTTPCredentials?, headLimit: Int = 16_384) {
         target = Endpoint.host(host, port: port).description
         self.credentials = credentials
@@ -37,7 +36,7 @@ package struct TunnelHandshake: Sendable {
         state = .head(HTTPHeadParser(limit: headLimit))
     }
 
-    /// What to send.
+    /// The request's bytes.
     package var request: [UInt8] {
         var head = HTTPHead(startLine: "CONNECT \(target) HTTP/1.1", fields: [HTTPField("Host", target)])
         if hasSaidWho, let credentials { head.fields.append(HTTPField("Proxy-Authorization", credentials.basic)) }
@@ -61,7 +60,7 @@ package struct TunnelHandshake: Sendable {
         }
     }
 
-    /// The proxy ended its stream, or there is no time left for more.
+    /// Handles the proxy's end of stream, or the timeout of the handshake.
     package mutating func receiveEnd() -> Step {
         defer { state = .over }
         switch state {
@@ -75,7 +74,7 @@ package struct TunnelHandshake: Sendable {
         guard let line = HTTPStatusLine(head.startLine) else {
             return .broken("the proxy's answer does not begin as HTTP/1.1 does: \(HTTPText.shown(head.startLine.utf8))")
         }
-        // The answer to CONNECT has no body when it succeeds, whatever its fields say (RFC 9112, 6.3).
+        // A successful response to CONNECT has no body, whatever its fields say (RFC 9112, 6.3).
         if (200...299).contains(line.status) { return .open(taken: taken) }
         state = .body(HandshakeRefusal(status: line.status, head: head), HTTPBodyPrefix(head))
         return gather(bytes.extracting(taken..<bytes.byteCount))

@@ -1,25 +1,26 @@
-/// What a client asks for when it opens a WebSocket, beside the URL (RFC 6455, 4.1).
+/// A client's options for opening a WebSocket, in addition to the URL (RFC 6455, 4.1).
 public struct WebSocketOpening: Hashable, Sendable {
-    /// Protocols above it that would do, the best first (`Sec-WebSocket-Protocol`); each a token, none twice.
+    /// The acceptable subprotocols in order of preference (`Sec-WebSocket-Protocol`). Each must be a token, without
+    /// duplicates.
     public var subprotocols: [String] = []
-    /// Whether the server must choose one of them. RFC 6455 lets it choose none.
+    /// Whether the server must choose one of `subprotocols`. RFC 6455 allows it to choose none.
     public var requiresSubprotocol = false
-    /// Fields to add. Those of the handshake itself, `Host` among them, are refused.
+    /// Additional header fields. Fields of the handshake itself, including `Host`, are rejected.
     public var fields: [HTTPField] = []
     /// Cookies, as names and values (RFC 6265, 4.2).
     public var cookies: [HTTPField] = []
-    /// The page that asks (RFC 6454); programs that are no browser send none. nil: none.
+    /// The origin of the requesting page (RFC 6454), or `nil` to send none. Programs other than browsers send none.
     public var origin: String?
-    /// Who is to be logged in; nil: whom the URL names, if anybody.
+    /// The credentials to log in with, or `nil` for those in the URL, if any.
     public var credentials: HTTPCredentials?
 
-    /// Asks for nothing in particular.
+    /// Creates options with the default values.
     public init() {}
 
-    /// Fields that the handshake writes by itself.
+    /// Fields that the handshake writes automatically.
     private static let own: Set = ["host", "upgrade", "connection", "content-length", "transfer-encoding"]
 
-    /// Why this cannot be asked for, as `argument: sentence`; nil when it can.
+    /// Why these options can't be used, as `argument: sentence`, or `nil` if they can.
     package var fault: String? {
         if let fault = credentials?.fault { return "credentials: \(fault)" }
         for name in subprotocols where !HTTPGrammar.isToken(name) {
@@ -47,7 +48,7 @@ public struct WebSocketOpening: Hashable, Sendable {
         return isTwice ? "field \(field.name): is set by a setting of its own too" : nil
     }
 
-    /// The fields that come of this, those of the handshake set aside.
+    /// Returns the fields for these options, without those of the handshake itself.
     func fields(for url: WebSocketURL) -> [HTTPField] {
         var result: [HTTPField] = []
         if let origin { result.append(HTTPField("Origin", origin)) }

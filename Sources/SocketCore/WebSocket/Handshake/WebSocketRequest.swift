@@ -1,16 +1,16 @@
-/// A request that came to a WebSocket server: one that wants to open a WebSocket, or any other.
+/// A request to a WebSocket server, whether or not it is for a WebSocket.
 public struct WebSocketRequest: Hashable, Sendable {
-    /// The request line and all fields, as they came.
+    /// The request line and all fields, as received.
     public let head: HTTPHead
     /// `GET`, or another method.
     public let method: String
-    /// What it asks for: path and query.
+    /// The requested path and query.
     public let resource: String
     /// `HTTP/1.1`.
     let version: String
 
-    /// Reads the request line (RFC 9112, 3); nil when it is none. A target with scheme and host (3.2.2) counts as the path
-    /// and query in it.
+    /// Parses the request line (RFC 9112, 3), or returns `nil` if it is invalid. Only the path and query of an absolute
+    /// target (3.2.2) are used.
     package init?(_ head: HTTPHead) {
         let words = head.startLine.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, HTTPGrammar.isToken(String(words[0])), !words[1].isEmpty, words[2].utf8.count == 8,
@@ -32,27 +32,27 @@ public struct WebSocketRequest: Hashable, Sendable {
         return rest[start] == "?" ? "/" + rest[start...] : String(rest[start...])
     }
 
-    /// What it asks for, without the query.
+    /// The requested path without the query.
     public var path: String { String(resource.prefix { $0 != "?" }) }
 
-    /// What follows the first question mark; nil: there is none.
+    /// The text after the first question mark, or `nil` if there is none.
     public var query: String? {
         resource.firstIndex(of: "?").map { String(resource[resource.index(after: $0)...]) }
     }
 
-    /// Whom the client takes this server for (`Host`); nil: it does not say.
+    /// The server's name in the request (`Host`), or `nil` if there is none.
     public var host: String? { head.values(of: "host").first }
 
-    /// The page that asks (`Origin`); nil: none, so it is no browser, or hides it.
+    /// The requesting page's origin (`Origin`), or `nil` if the client is not a browser or hides it.
     public var origin: String? { head.values(of: "origin").first }
 
-    /// The subprotocols that would do for the client, the best first; several lines are one list (RFC 6455, 11.3.4).
+    /// The client's acceptable subprotocols in order of preference. Several lines form one list (RFC 6455, 11.3.4).
     public var subprotocols: [String] { head.list(of: "sec-websocket-protocol") }
 
     /// The extensions that the client offers, with their parameters (RFC 6455, 9.1).
     public var extensions: [String] { head.list(of: "sec-websocket-extensions") }
 
-    /// Whether it wants to open a WebSocket, be it in the right way or not.
+    /// Whether the request is for a WebSocket, valid or not.
     public var isUpgrade: Bool { head.lists("websocket", in: "upgrade") }
 
     /// The client's key.
@@ -60,7 +60,7 @@ public struct WebSocketRequest: Hashable, Sendable {
 }
 
 extension WebSocketRequest {
-    /// Why no WebSocket can come of it, as the answer that says so (RFC 6455, 4.2.1 and 4.4); nil: one can.
+    /// The response that says why the request can't open a WebSocket (RFC 6455, 4.2.1 and 4.4), or `nil` if it can.
     package var refusal: HTTPResponse? {
         if version != "HTTP/1.1" { return Self.bad("the request is \(version), not HTTP/1.1") }
         if method != "GET" { return Self.bad("the method is \(method), not GET") }
@@ -83,7 +83,7 @@ extension WebSocketRequest {
         return nil
     }
 
-    /// RFC 6455, 4.2.2, 4: the version that would do.
+    /// Returns the response that names the supported version (RFC 6455, 4.2.2, 4).
     private static func otherVersion(_ versions: [String]) -> HTTPResponse {
         let got = versions.isEmpty ? "missing" : "not 13"
         return HTTPResponse(
@@ -93,7 +93,7 @@ extension WebSocketRequest {
 
     package static func bad(_ problem: String) -> HTTPResponse { HTTPResponse(status: 400, text: problem + "\n") }
 
-    /// Whether this is base64 of 16 bytes: 22 digits, of the last of which two bits count, and the padding.
+    /// Whether the text is base64 of 16 bytes: 22 digits, of which the last carries two bits, and padding.
     private static func isKey(_ text: String) -> Bool {
         let digits = Array(text.utf8)
         guard digits.count == 24, digits[22] == 0x3D, digits[23] == 0x3D else { return false }
@@ -103,8 +103,8 @@ extension WebSocketRequest {
         }
     }
 
-    /// The answer that opens the WebSocket (RFC 6455, 4.2.2): `accept` is what becomes of `key`; `subprotocol` is nil or
-    /// one that was offered, `extensions` what was negotiated, nil for none.
+    /// Returns the response that opens the WebSocket (RFC 6455, 4.2.2). `accept` is the answer to `key`, `subprotocol`
+    /// is an offered one or `nil`, and `extensions` is the negotiated value or `nil`.
     package func answer(
         accept: String, subprotocol: String?, extensions: String?, fields: [HTTPField] = []
     ) -> HTTPHead {

@@ -1,24 +1,24 @@
-/// Where a WebSocket is: `ws://host/path?query`, `wss://host:port/` (RFC 6455, 3), or, over a Unix-domain socket,
-/// `ws+unix:/run/app.sock:/path` and `wss+unix:@name:/path`, as node's ws writes them.
+/// A WebSocket's URL: `ws://host/path?query`, `wss://host:port/` (RFC 6455, 3), or, over a Unix-domain socket,
+/// `ws+unix:/run/app.sock:/path` and `wss+unix:@name:/path`, in the notation of node's ws.
 public struct WebSocketURL: Hashable, Sendable {
-    /// Whether TLS comes first.
+    /// Whether the connection uses TLS.
     public var isSecure: Bool
-    /// What to connect to.
+    /// The endpoint to connect to.
     public var endpoint: Endpoint
-    /// What the server is called in the request: `host`, `host:8080`, `[::1]:8080`; `localhost` for a Unix-domain socket.
-    /// A port that goes without saying (80, with TLS 443) is left out (RFC 9110, 7.2).
+    /// The server's name in the request: `host`, `host:8080`, `[::1]:8080`, or `localhost` for a Unix-domain socket.
+    /// The default port (80, or 443 with TLS) is omitted (RFC 9110, 7.2).
     public var authority: String
-    /// The path and the query; at least `/`.
+    /// The path and the query, at least `/`.
     public var resource: String
-    /// Who is to be logged in, where the text says so: `ws://user:password@host/`.
+    /// The credentials in the URL, if any: `ws://user:password@host/`.
     public var credentials: HTTPCredentials?
 
-    /// The host's name or address, for the check of its certificate; nil for a Unix-domain socket.
+    /// The host's name or address, used to verify its certificate, or `nil` for a Unix-domain socket.
     public var host: String? { endpoint.host }
 
-    /// Reads a URL. Whatever of its path is no printable ASCII character is percent-encoded.
-    /// - Throws: an `EndpointError` that names the text and says what would be right, as for a fragment, which a
-    ///   WebSocket's URL must not have.
+    /// Parses a URL. Characters in its path other than printable ASCII are percent-encoded.
+    /// - Throws: An `EndpointError` that names the text and says what would be valid. A fragment, for example, is not
+    ///   allowed in a WebSocket's URL.
     public static func parse(_ text: String) throws(EndpointError) -> WebSocketURL {
         func refuse(_ problem: String) -> EndpointError { EndpointError(text: shown(text), problem: problem) }
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
@@ -55,7 +55,7 @@ public struct WebSocketURL: Hashable, Sendable {
         guard case .host(let host, let port) = endpoint, !host.isEmpty else {
             throw EndpointError(text: shown(text), problem: "the host is missing; write ws://host/path")
         }
-        // A scope is this machine's own word for an interface (RFC 6874, 1); the server knows nothing of it.
+        // A scope is this machine's own name for an interface (RFC 6874, 1) and means nothing to the server.
         let plain = host.prefix { $0 != "%" }
         let named = host.contains(":") ? "[\(plain)]" : String(plain)
         return WebSocketURL(
@@ -75,7 +75,7 @@ public struct WebSocketURL: Hashable, Sendable {
         }
     }
 
-    /// An empty path is `/` (RFC 6455, 3).
+    /// Returns the resource in percent-encoding. An empty path becomes `/` (RFC 6455, 3).
     private static func resource(_ text: Substring) -> String {
         let path = text.hasPrefix("/") ? text : "/" + text
         return path.utf8.reduce(into: "") { result, byte in
@@ -93,7 +93,7 @@ public struct WebSocketURL: Hashable, Sendable {
         return HTTPCredentials(user: user, password: password)
     }
 
-    /// The text as it may be shown: without the password.
+    /// Returns the text for display, without the password.
     private static func shown(_ text: String) -> String {
         let plain = String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) })
         guard let slashes = plain.firstIndex(of: "/"), let at = plain.lastIndex(of: "@"), slashes < at else {
@@ -104,8 +104,8 @@ public struct WebSocketURL: Hashable, Sendable {
 }
 
 extension WebSocketURL {
-    /// Why no request can be made of this URL, as `argument: sentence`; `nil` if one can. The properties can be set to
-    /// anything, and a space or a line ending in one of them would begin a field or a request of its own.
+    /// Why no request can be made with this URL, as `argument: sentence`, or `nil` if one can. The properties can be
+    /// set to anything, and a space or line ending in one of them would inject another field or request.
     package var fault: String? {
         if let fault = credentials?.fault { return "url.credentials: \(fault)" }
         if !resource.hasPrefix("/") { return "url.resource \(HTTPText.shown(resource.utf8)): must begin with /" }
@@ -119,7 +119,7 @@ extension WebSocketURL {
 }
 
 extension WebSocketURL: CustomStringConvertible {
-    /// As `parse` reads it, without credentials.
+    /// The URL in the form that `parse` reads, without credentials.
     public var description: String {
         let scheme = isSecure ? "wss" : "ws"
         return endpoint.host == nil
@@ -127,14 +127,14 @@ extension WebSocketURL: CustomStringConvertible {
     }
 }
 
-/// Bytes as `%` and two hex digits (RFC 3986, 2.1).
+/// Percent-encoding: a byte as `%` and two hex digits (RFC 3986, 2.1).
 enum PercentCoding {
     static func hex(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16, uppercase: true)
         return byte < 16 ? "0" + digits : digits
     }
 
-    /// The text that is meant; nil where a `%` has no two hex digits behind it, or the bytes are no UTF-8.
+    /// Returns the decoded text, or `nil` if a `%` is not followed by two hex digits or the bytes are not UTF-8.
     static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
