@@ -1,20 +1,19 @@
-/// How TLS failed. The error's detail holds the sentence for a person, OpenSSL's own reason included.
+/// Why TLS failed. The error's detail holds the sentence for the user, including OpenSSL's reason.
 public enum TLSFailure: Hashable, Sendable, Codable {
-    /// The stream was cut off: TCP ended without close_notify, so bytes may be missing; or it ended during the
-    /// handshake.
+    /// TCP ended without close_notify, so the stream may be truncated, or TCP ended during the handshake.
     case closedAbort
     /// The handshake took longer than its timeout.
     case handshakeTimeout
-    /// The peer's certificate did not pass; OpenSSL's verification code (`X509_V_ERR_...`) and its text.
+    /// The peer's certificate was not verified. Holds OpenSSL's verification code (`X509_V_ERR_...`) and its text.
     case untrusted(code: Int, text: String)
-    /// Whoever was asked refused the peer's certificate.
+    /// The delegate or the user refused the peer's certificate.
     case refused
-    /// The peer sent a fatal alert: its number and its name.
+    /// The peer sent a fatal alert, with its number and name.
     case alert(UInt8, name: String)
-    /// The TLS library failed, for the reason that it gives.
+    /// The TLS library failed for this reason.
     case library(reason: String)
 
-    /// The nearest of Secure Transport's codes, which GCDAsyncSocket reported.
+    /// The closest of Secure Transport's codes, which GCDAsyncSocket reported.
     public var code: Int {
         switch self {
         case .closedAbort: -9806
@@ -26,14 +25,15 @@ public enum TLSFailure: Hashable, Sendable, Codable {
         }
     }
 
-    /// Of OpenSSL's verification codes: expired, not yet valid, self-signed, no known authority, wrong name or address.
+    /// Codes for OpenSSL's verification codes: expired, not yet valid, self-signed, unknown authority, wrong name or
+    /// address.
     private static let securityCodes = [
         10: -9814, 9: -9815, 18: -9812, 19: -9812, 2: -9813, 20: -9813, 21: -9813, 62: -9843, 64: -9843,
     ]
 }
 
 extension TLSFailure {
-    /// The name that RFC 8446 section 6, or an older one, gives an alert.
+    /// Returns an alert's name from RFC 8446 section 6 or an older RFC.
     public static func alertName(_ number: UInt8) -> String { alertNames[number] ?? "alert \(number)" }
 
     private static let alertNames: [UInt8: String] = [

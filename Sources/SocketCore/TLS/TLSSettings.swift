@@ -1,20 +1,21 @@
-/// How TLS is set up on one connection. Files are read, and everything is checked, where TLS is asked for.
+/// The TLS settings of one connection. Files are read and all settings are checked when TLS is requested.
 ///
-/// GCDAsyncSocket: the dictionary of `startTLS:`. Unlike there, the peer's name is checked unless that is switched off.
+/// GCDAsyncSocket: the dictionary of `startTLS:`. Unlike there, the peer's name is checked unless `checksName` is
+/// `false`.
 public struct TLSSettings: Hashable, Sendable, Codable {
-    /// Which side of the handshake.
+    /// The side of the handshake.
     public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
         /// The side that sends the ClientHello.
         case client
-        /// The side that has a certificate to show.
+        /// The side that must have a certificate.
         case server
     }
 
-    /// Versions of the protocol.
+    /// The versions of the protocol.
     public enum Version: String, Hashable, Sendable, Codable, CaseIterable {
-        /// RFC 2246; obsolete. Works only with ciphers at `@SECLEVEL=0`.
+        /// RFC 2246, obsolete. Works only with ciphers at `@SECLEVEL=0`.
         case tls10 = "1.0"
-        /// RFC 4346; obsolete. Works only with ciphers at `@SECLEVEL=0`.
+        /// RFC 4346, obsolete. Works only with ciphers at `@SECLEVEL=0`.
         case tls11 = "1.1"
         /// RFC 5246.
         case tls12 = "1.2"
@@ -22,59 +23,59 @@ public struct TLSSettings: Hashable, Sendable, Codable {
         case tls13 = "1.3"
     }
 
-    /// What a peer's certificate must lead to.
+    /// What the peer's certificate is verified against.
     public enum Trust: Hashable, Sendable, Codable {
-        /// The authorities that this system trusts.
+        /// The authorities trusted by the system.
         case system
         /// The certificates in this file (PEM).
         case file(String)
-        /// The certificates in this folder, named by `openssl rehash`.
+        /// The certificates in this folder, with names as set by `openssl rehash`.
         case folder(String)
-        /// The peer's own certificate must be one of these; its name, dates and authority do not matter then.
+        /// The peer's own certificate must be one of these. Its name, dates and authority don't matter.
         case pinned([TLSPin])
-        /// Anything: certificates are looked at, and what is wrong with them is shown, but nothing is refused.
+        /// Nothing. Certificates are verified and problems are shown, but nothing is refused.
         case anything
     }
 
-    /// Who judges the peer's certificate.
+    /// What evaluates the peer's certificate.
     public enum TrustEvaluator: String, Hashable, Sendable, Codable {
-        /// OpenSSL, by `trust`.
+        /// OpenSSL, according to `trust`.
         case library
-        /// The delegate, about every certificate (GCDAsyncSocket: manual trust evaluation).
+        /// The delegate, for every certificate (GCDAsyncSocket: manual trust evaluation).
         case delegate
-        /// The delegate, about certificates that OpenSSL would refuse.
+        /// The delegate, for certificates that OpenSSL would refuse.
         case delegateIfRefused
     }
 
-    /// What a server wants of its clients.
+    /// Whether a server asks its clients for a certificate.
     public enum ClientCertificate: String, Hashable, Sendable, Codable {
-        /// Nothing.
+        /// Clients are not asked for a certificate.
         case none
-        /// A certificate if they have one; one that does not pass ends the handshake.
+        /// A certificate is optional. One that is not verified ends the handshake.
         case requested
-        /// A certificate that passes.
+        /// A verified certificate is required.
         case required
     }
 
-    /// A certificate to show, with those between it and its authority, and its key: files in PEM, or memory. A key in PEM
-    /// must not be encrypted.
+    /// A certificate to present, with its intermediate certificates and its key, in PEM files or in memory. A key in
+    /// PEM must not be encrypted.
     public struct Identity: Hashable, Sendable, Codable {
-        /// The certificate, followed by those that lead to its authority. Empty where they are in memory.
+        /// The file with the certificate followed by its intermediate certificates. Empty if they are in memory.
         public var certificateFile: String
-        /// Its private key; it may be the same file. Empty where it is in memory.
+        /// The file with the private key, which can be the same file. Empty if the key is in memory.
         public var keyFile: String
-        /// The certificates and the key where they are in memory; nil: the files have them.
+        /// The certificates and the key in memory, or `nil` if they are in files.
         package var memory: Memory?
 
-        /// What is in memory.
+        /// The content in memory.
         package enum Memory: Hashable, Sendable, Codable {
-            /// The text of the two files.
+            /// The contents of the two files.
             case pem(certificates: [UInt8], key: [UInt8])
             /// A PKCS #12 container (RFC 7292).
             case pkcs12([UInt8], passphrase: String)
         }
 
-        /// Names both files; one alone holds both.
+        /// Creates an identity from two files. If `keyFile` is `nil`, the certificate file also holds the key.
         public init(certificateFile: String, keyFile: String? = nil) {
             self.certificateFile = certificateFile
             self.keyFile = keyFile ?? certificateFile
@@ -85,58 +86,58 @@ public struct TLSSettings: Hashable, Sendable, Codable {
             self.memory = memory
         }
 
-        /// Takes both from memory, in PEM: the certificate, followed by those that lead to its authority, and the key; nil:
-        /// the key stands beside the certificates. What is wrong with them is refused where TLS is asked for.
+        /// Creates an identity from PEM in memory: the certificate followed by its intermediate certificates, and the
+        /// key. If `key` is `nil`, it is among the certificates. Invalid content is rejected when TLS is requested.
         public static func pem(certificates: [UInt8], key: [UInt8]? = nil) -> Identity {
             Identity(.pem(certificates: certificates, key: key ?? certificates))
         }
 
-        /// Takes both from a PKCS #12 container (`.p12`, `.pfx`), also one of the old ciphers that OpenSSL's legacy
-        /// provider has. A wrong passphrase is refused where TLS is asked for.
+        /// Creates an identity from a PKCS #12 container (`.p12`, `.pfx`), including those with old ciphers from
+        /// OpenSSL's legacy provider. A wrong passphrase is rejected when TLS is requested.
         public static func pkcs12(_ bytes: [UInt8], passphrase: String) -> Identity {
             Identity(.pkcs12(bytes, passphrase: passphrase))
         }
     }
 
-    /// Which side of the handshake.
+    /// The side of the handshake.
     public var role: Role
-    /// Of a client: the name to ask for (SNI) and to check, or the address to check; nil: the host that was connected
-    /// to.
+    /// For a client, the name to request (SNI) and check, or the address to check. If `nil`, the host that was
+    /// connected to.
     public var serverName: String?
-    /// Of a client: whether the peer's certificate must be for that name or address.
+    /// For a client, whether the peer's certificate must be valid for that name or address.
     public var checksName = true
-    /// What the peer's certificate must lead to.
+    /// What the peer's certificate is verified against.
     public var trust = Trust.system
-    /// Who judges the peer's certificate.
+    /// What evaluates the peer's certificate.
     public var trustEvaluator = TrustEvaluator.library
-    /// What this side shows; a server must have one.
+    /// The certificate that this side presents. A server must have one.
     public var identity: Identity?
-    /// Of a server: what it wants of its clients.
+    /// For a server, whether clients are asked for a certificate.
     public var clientCertificate = ClientCertificate.none
-    /// Protocols to agree on (ALPN), the best first; empty: none are named.
+    /// The application protocols offered (ALPN), in order of preference. If empty, none are offered.
     public var applicationProtocols: [String] = []
-    /// The oldest version taken.
+    /// The oldest accepted version.
     public var minimumVersion = Version.tls12
-    /// The newest version taken.
+    /// The newest accepted version.
     public var maximumVersion = Version.tls13
-    /// Ciphers for TLS 1.2 and older, in the form of `openssl ciphers`; nil: OpenSSL's.
+    /// The ciphers for TLS 1.2 and older in the format of `openssl ciphers`, or `nil` for OpenSSL's default.
     public var cipherList: String?
-    /// Cipher suites for TLS 1.3, joined by colons; nil: OpenSSL's.
+    /// The cipher suites for TLS 1.3, separated by colons, or `nil` for OpenSSL's default.
     public var cipherSuites: String?
-    /// Whether sessions are kept and resumed.
+    /// Whether sessions are cached and resumed.
     public var resumesSessions = true
-    /// How long the handshake may take, the time not counted in which somebody is asked; nil: for ever.
+    /// The timeout for the handshake, not counting the time spent waiting for a trust verdict, or `nil` for none.
     public var handshakeTimeout: Duration? = .seconds(10)
-    /// A file to which the secrets of every connection are added, for Wireshark; it is made readable for its owner
-    /// only. nil: none. Whoever has it can read everything.
+    /// A file to which every connection's secrets are appended for Wireshark, or `nil` for none. Only its owner can
+    /// read it. Anyone with the file can decrypt everything.
     public var keyLogFile: String?
 
-    /// The settings of a client.
+    /// Creates the settings of a client.
     public static func client(serverName: String? = nil) -> TLSSettings {
         TLSSettings(role: .client, serverName: serverName)
     }
 
-    /// The settings of a server that shows this certificate.
+    /// Creates the settings of a server that presents this certificate.
     public static func server(_ identity: Identity) -> TLSSettings {
         var settings = TLSSettings(role: .server)
         settings.identity = identity
@@ -149,16 +150,16 @@ public struct TLSSettings: Hashable, Sendable, Codable {
     }
 }
 
-/// One certificate, by its SHA-256 digest.
+/// A pinned certificate, identified by its SHA-256 digest.
 public enum TLSPin: Hashable, Sendable, Codable {
-    /// The digest of the whole certificate (DER): the fingerprint that is shown.
+    /// The digest of the whole certificate (DER), which is the fingerprint shown.
     case certificate(sha256: [UInt8])
-    /// The digest of its public key (SubjectPublicKeyInfo, RFC 7469 section 2.4); it survives a renewal.
+    /// The digest of the public key (SubjectPublicKeyInfo, RFC 7469 section 2.4). It survives a renewal.
     case publicKey(sha256: [UInt8])
 }
 
 extension TLSSettings {
-    /// Why these settings can never work, as far as that is seen without a file; nil when they can.
+    /// Why these settings can never work, as far as can be told without reading a file, or `nil` if they can.
     package var fault: String? {
         if role == .server, identity == nil { return "identity: a server needs a certificate and its key" }
         if role == .server, serverName != nil { return "serverName: only a client names the server" }
@@ -187,7 +188,7 @@ extension TLSSettings {
 }
 
 extension TLSPin {
-    /// The digest.
+    /// The SHA-256 digest.
     package var digest: [UInt8] {
         switch self {
         case .certificate(let digest), .publicKey(let digest): digest

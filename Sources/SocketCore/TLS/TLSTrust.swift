@@ -1,21 +1,21 @@
-/// A certificate, as far as a person wants to know it.
+/// A summary of a certificate for display.
 public struct TLSCertificate: Hashable, Sendable, Codable {
-    /// Whom it is for, in the form of RFC 2253.
+    /// The subject, in the format of RFC 2253.
     public var subject: String
-    /// Who signed it.
+    /// The issuer.
     public var issuer: String
-    /// Names and addresses that it is for: `DNS:example.org`, `IP Address:127.0.0.1`.
+    /// The names and addresses it is valid for: `DNS:example.org`, `IP Address:127.0.0.1`.
     public var names: [String]
-    /// From when on it is valid, in seconds since 1970 (UTC).
+    /// The start of its validity, in seconds since 1970 (UTC).
     public var notBefore: Int64
-    /// Until when it is valid, likewise.
+    /// The end of its validity, in seconds since 1970 (UTC).
     public var notAfter: Int64
-    /// SHA-256 of the whole certificate.
+    /// The SHA-256 digest of the whole certificate.
     public var fingerprint: [UInt8]
-    /// SHA-256 of its public key.
+    /// The SHA-256 digest of its public key.
     public var publicKeyDigest: [UInt8]
 
-    /// Describes a certificate.
+    /// Creates a summary.
     public init(
         subject: String, issuer: String, names: [String], notBefore: Int64, notAfter: Int64, fingerprint: [UInt8],
         publicKeyDigest: [UInt8]
@@ -30,40 +30,41 @@ public struct TLSCertificate: Hashable, Sendable, Codable {
     }
 }
 
-/// What came of looking at the peer's certificate.
+/// The result of verifying the peer's certificate.
 public enum TLSVerification: Hashable, Sendable, Codable {
-    /// The peer has shown none.
+    /// The peer has presented no certificate.
     case none
-    /// It passed.
+    /// The certificate was verified.
     case passed
-    /// It is one of those pinned.
+    /// The certificate is a pinned one.
     case pinned
-    /// It did not pass, for this reason, and nobody minds: the settings take anything.
+    /// The certificate was not verified, for this reason, but the settings accept any.
     case notRequired(code: Int, text: String)
-    /// Whoever was asked accepted it; the reason for which it would have been refused, nil: it passed as well.
+    /// The delegate or the user accepted the certificate. Holds the reason OpenSSL would have refused it, or `nil` if
+    /// it was verified.
     case acceptedByHand(String?)
-    /// It did not pass.
+    /// The certificate was not verified.
     case failed(code: Int, text: String)
 }
 
-/// The question whether a peer's certificate shall be accepted.
+/// A request to decide whether the peer's certificate is accepted.
 public struct TLSTrust: Hashable, Sendable, Codable {
-    /// Its name, for `SocketCommand.answerTrust`.
+    /// The request's identifier, for `SocketCommand.answerTrust`.
     public var question: OperationID
-    /// The peer's certificate, then those that lead to its authority, as the peer sent them.
+    /// The peer's certificate and its intermediate certificates, as the peer sent them.
     public var chain: [TLSCertificate]
-    /// The same certificates in DER; empty where the question comes from another program.
+    /// The certificates of `chain` in DER. Empty if the request comes from another program.
     public var encodedChain: [[UInt8]] = []
-    /// The name or address that it should be for; nil: none is checked.
+    /// The name or address that the certificate should be valid for, or `nil` if none is checked.
     public var expectedName: String?
-    /// OpenSSL's verification code; 0: it passed.
+    /// OpenSSL's verification code, or 0 if the certificate was verified.
     public var code: Int
-    /// Why OpenSSL would refuse it; nil: it passed.
+    /// Why OpenSSL would refuse the certificate, or `nil` if it was verified.
     public var problem: String?
 
     private enum CodingKeys: String, CodingKey { case question, chain, expectedName, code, problem }
 
-    /// Describes a question.
+    /// Creates a request.
     public init(question: OperationID, chain: [TLSCertificate], expectedName: String?, code: Int, problem: String?) {
         self.question = question
         self.chain = chain
@@ -75,13 +76,13 @@ public struct TLSTrust: Hashable, Sendable, Codable {
 
 /// The answer to `TLSTrust`.
 public enum TrustVerdict: Hashable, Sendable {
-    /// The handshake goes on.
+    /// The handshake continues.
     case accept
     /// The handshake fails.
     case refuse
-    /// The answer comes later, by `AsyncSocket.answerTrust(of:_:)` or `SocketCommand.answerTrust`. The handshake waits,
-    /// and its timeout does too.
+    /// The answer follows later through `AsyncSocket.answerTrust(of:_:)` or `SocketCommand.answerTrust`. Until then the
+    /// handshake and its timeout are paused.
     case later
-    /// Nobody is there who could judge: the connection closes with `other` (GCDAsyncSocket: the missing hook).
+    /// Nothing can evaluate the certificate, so the connection closes with `other` (GCDAsyncSocket: the missing hook).
     case unhandled
 }
