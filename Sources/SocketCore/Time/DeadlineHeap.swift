@@ -1,8 +1,8 @@
-/// Who wants to be woken when: a binary heap that may hold outdated entries.
+/// The sockets' deadlines: a binary heap that can contain outdated entries.
 ///
-/// Putting a deadline off is the common case and costs nothing: the old entry stays, comes up early, and its owner
-/// says when it really wants to be woken. Only a deadline that moved closer is entered anew. Outdated
-/// entries are removed when they could be half of all, so the heap stays within twice its use, or a few hundred entries.
+/// Postponing a deadline is the common case and costs nothing: the old entry stays and comes due early, and its owner
+/// then supplies the real deadline. Only a deadline that moves closer adds an entry. Outdated entries are removed once
+/// they could be half of all, so the heap stays within twice its use, or a few hundred entries.
 package struct DeadlineHeap {
     private struct Entry {
         var time: MonotonicTime
@@ -10,16 +10,16 @@ package struct DeadlineHeap {
     }
 
     private var entries: [Entry] = []
-    /// Entries at which the outdated ones are worth looking for.
+    /// The number of entries above which outdated ones are removed.
     private var crowd = DeadlineHeap.leastCrowd
     private static let leastCrowd = 256
 
     package init() {}
 
-    /// The earliest time at which somebody may want to be woken; nil: nobody does.
+    /// The earliest deadline in the heap, which may be outdated, or `nil` if the heap is empty.
     package var earliest: MonotonicTime? { entries.first?.time }
 
-    /// Asks for a wake-up of `socket` at `time`.
+    /// Adds a deadline for `socket` at `time`.
     package mutating func insert(_ time: MonotonicTime, _ socket: SocketID) {
         entries.append(Entry(time: time, socket: socket))
         var child = entries.count - 1
@@ -29,7 +29,7 @@ package struct DeadlineHeap {
         }
     }
 
-    /// Takes out one entry that is due; nil when none is.
+    /// Removes one due entry and returns its socket, or returns `nil` if none is due.
     package mutating func popDue(_ now: MonotonicTime) -> SocketID? {
         guard let first = entries.first, first.time <= now else { return nil }
         let last = entries.removeLast()
@@ -43,7 +43,8 @@ package struct DeadlineHeap {
     /// Whether it is time to remove outdated entries.
     package var isCrowded: Bool { entries.count > crowd }
 
-    /// Removes entries that are not the one that `current` gives for their socket; nil: that socket wants none.
+    /// Removes entries that differ from the deadline that `current` returns for their socket, which is `nil` if the
+    /// socket has none.
     package mutating func removeOutdated(current: (SocketID) -> MonotonicTime?) {
         var seen: Set<SocketID> = []
         entries.removeAll { current($0.socket) != $0.time || !seen.insert($0.socket).inserted }
@@ -51,7 +52,7 @@ package struct DeadlineHeap {
         crowd = max(Self.leastCrowd, entries.count * 2)
     }
 
-    /// How many entries there are, outdated ones included.
+    /// The number of entries, including outdated ones.
     package var count: Int { entries.count }
 
     private mutating func sink(from start: Int = 0) {

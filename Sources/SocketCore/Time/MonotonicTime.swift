@@ -1,11 +1,11 @@
 /// An instant on the engine's monotonic clock, in nanoseconds from that clock's own zero.
 ///
-/// It is a value: whoever has a clock makes it and passes it on, so that nothing pure ever reads one.
+/// It is a plain value that is passed along, so that pure code never reads a clock.
 public struct MonotonicTime: Hashable, Sendable, Codable, Comparable {
     /// Nanoseconds since the clock's zero.
     public let nanoseconds: Int64
 
-    /// The instant that lies `nanoseconds` after the clock's zero.
+    /// Creates the instant `nanoseconds` after the clock's zero.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
@@ -13,36 +13,36 @@ public struct MonotonicTime: Hashable, Sendable, Codable, Comparable {
     /// The clock's zero.
     public static let zero = MonotonicTime(nanoseconds: 0)
 
-    /// Reads bare nanoseconds.
+    /// Decodes bare nanoseconds.
     public init(from decoder: any Decoder) throws {
         nanoseconds = try decoder.singleValueContainer().decode(Int64.self)
     }
 
-    /// Writes bare nanoseconds.
+    /// Encodes bare nanoseconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(nanoseconds)
     }
 
-    /// Earlier instants come first.
+    /// Orders instants from earlier to later.
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The instant `interval` later, held at the ends of what fits.
+    /// Returns the instant `interval` later, clamped to what fits.
     public static func + (time: MonotonicTime, interval: Duration) -> MonotonicTime {
         let (sum, overflow) = time.nanoseconds.addingReportingOverflow(interval.wholeNanoseconds)
         return MonotonicTime(nanoseconds: overflow ? (interval < .zero ? .min : .max) : sum)
     }
 
-    /// The time from `right` to `left`; negative when `right` is the later one.
+    /// Returns the time from `right` to `left`, which is negative if `right` is later.
     public static func - (left: MonotonicTime, right: MonotonicTime) -> Duration {
         .nanoseconds(left.nanoseconds - right.nanoseconds)
     }
 }
 
 extension Duration {
-    /// The whole nanoseconds of this duration, held at the ends of what fits in 64 bits (292 years).
+    /// The duration in whole nanoseconds, clamped to 64 bits (292 years).
     public var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -51,6 +51,6 @@ extension Duration {
         return carried ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// This duration in seconds, as a floating-point number.
+    /// The duration in seconds.
     public var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
 }

@@ -1,32 +1,32 @@
-/// The current operation of a queue: it has a clock and the limit that it was queued with.
+/// The current operation of a queue, with its clock and the limit it was queued with.
 protocol TimedOperation {
     var timer: OperationTimer { get set }
-    /// Its limit without extensions.
+    /// The limit, without extensions.
     var ownLimit: TimeLimit { get }
 }
 
 extension TimedOperation {
-    /// Its limit, extensions included.
+    /// The limit, including extensions.
     @inline(__always)
     var limit: TimeLimit { timer.limit(ownLimit) }
 
-    /// When its time is up; nil: never, or already asking.
+    /// The deadline, or `nil` if there is none or a verdict is awaited.
     @inline(__always)
     var deadline: MonotonicTime? { timer.deadline(ownLimit) }
 
-    /// Whether it is counting.
+    /// Whether the clock is running towards a deadline.
     @inline(__always)
     var hasDeadline: Bool { timer.hasDeadline(ownLimit) }
 
-    /// Whether its time is up at `now` and nobody was asked yet.
+    /// Whether the operation has timed out at `now` and no verdict was requested yet.
     @inline(__always)
     func isDue(_ now: MonotonicTime) -> Bool { timer.isDue(ownLimit, now) }
 
-    /// Its time stops until a verdict comes.
+    /// Stops the clock until a verdict is given.
     @inline(__always)
     mutating func ask() { timer.ask(ownLimit) }
 
-    /// The verdict is to go on for `interval` from `now` on.
+    /// Continues for `interval` from `now`, as the verdict says.
     @inline(__always)
     mutating func extend(by interval: Duration, now: MonotonicTime) {
         timer.extend(ownLimit, by: interval, now: now)
