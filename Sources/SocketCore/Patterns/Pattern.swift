@@ -1,28 +1,28 @@
-/// A regular expression that answers in bounded time, whatever it is and whatever it is matched with.
+/// A regular expression that matches in bounded time, whatever the pattern and the text.
 ///
-/// It runs all alternatives side by side instead of trying one after another, so a match looks at each unit of the text
-/// at most once for each step of the pattern. Back-references, which cannot be matched that way, are refused; so are
-/// patterns of more than `longest` units, `stepLimit` steps or `deepest` nested groups.
+/// It runs all alternatives in parallel instead of one after another, so a match visits each unit of the text at most
+/// once for each step of the pattern. Back-references can't be matched that way and are rejected, as are patterns of
+/// more than `longest` units, `stepLimit` steps or `deepest` nested groups.
 package struct Pattern: Hashable, Sendable {
-    /// What is wrong with a pattern: a sentence.
+    /// A sentence that says what is wrong with a pattern.
     package struct Failure: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// What a pattern is made of and matched with.
+    /// The unit that patterns and texts consist of.
     package enum Unit: Hashable, Sendable {
         /// Characters (Unicode scalars), for text.
         case scalars
-        /// Bytes, for payloads. A character beyond ASCII is several of them.
+        /// Bytes, for payloads. A non-ASCII character is several bytes.
         case bytes
     }
 
-    /// The most units of a pattern, steps that it comes to, and groups within groups.
+    /// The limits of a pattern: its units, its steps, and its nested groups.
     package static let longest = 1_000
     package static let stepLimit = 1_000
     package static let deepest = 32
 
-    /// What one thread of the match does next. Indices are places in `steps`.
+    /// The next action of one thread of the match. Indices refer to `steps`.
     enum Step: Hashable, Sendable {
         case one(UnitSet)
         case split(Int, Int)
@@ -31,19 +31,19 @@ package struct Pattern: Hashable, Sendable {
         case done
     }
 
-    /// A condition on where in the text the match is.
+    /// A condition on the position in the text.
     enum Place: Hashable, Sendable {
         case start, end
         case wordBoundary, noWordBoundary, wordStart, wordEnd
     }
 
-    /// As it was typed.
+    /// The pattern as entered.
     package let text: String
     package let ignoresCase: Bool
     private let unit: Unit
     let steps: [Step]
 
-    /// Reads a pattern. Throws a sentence that says what is wrong with it.
+    /// Parses a pattern. Throws a sentence that says what is wrong with it.
     package init(_ text: String, _ unit: Unit = .scalars, ignoresCase: Bool = false) throws(Failure) {
         let units = unit == .bytes ? text.utf8.map(UInt32.init) : text.unicodeScalars.map(\.value)
         guard units.count <= Self.longest else {
@@ -77,7 +77,7 @@ package struct Pattern: Hashable, Sendable {
         return run(bytes.count, { UInt32(bytes[$0]) }, &work)
     }
 
-    /// The same; adds to `work` the steps that were looked at.
+    /// Whether the pattern matches anywhere in a text. Adds the number of steps visited to `work`.
     package func matches(_ text: String, counting work: inout Int) -> Bool {
         if unit == .bytes {
             let bytes = Array(text.utf8)
@@ -93,7 +93,7 @@ package struct Pattern: Hashable, Sendable {
         for index in 0...count {
             let before = index > 0 ? unit(index - 1) : nil
             let here = index < count ? unit(index) : nil
-            // A match may begin anywhere.
+            // A match can begin anywhere.
             if current.follow(0, in: steps, before, here, &work) { return true }
             guard let here else { return false }
             next.clear()
@@ -109,9 +109,9 @@ package struct Pattern: Hashable, Sendable {
     }
 }
 
-/// The steps at which a match may be at one place of the text, each once.
+/// The steps that a match can be at in one position of the text, each at most once.
 struct PatternThreads {
-    /// Those that wait for a unit.
+    /// The steps that wait for a unit.
     private(set) var waiting: [Int] = []
     private var seen: [Bool]
     private var reached: [Int] = []
@@ -120,10 +120,10 @@ struct PatternThreads {
 
     init(_ count: Int) { seen = [Bool](repeating: false, count: count) }
 
-    /// Notes a step from which `resume` goes on.
+    /// Adds a step from which `resume` continues.
     mutating func reach(_ step: Int) { pending.append(step) }
 
-    /// Goes on from the steps that were noted. Returns whether the pattern is complete.
+    /// Continues from the added steps. Returns whether the pattern is complete.
     mutating func resume(
         in steps: [Pattern.Step], _ before: UInt32?, _ here: UInt32?, _ work: inout Int
     ) -> Bool {
@@ -138,7 +138,7 @@ struct PatternThreads {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Goes on from a step without taking a unit. Returns whether the pattern is complete.
+    /// Continues from a step without taking a unit. Returns whether the pattern is complete.
     mutating func follow(
         _ first: Int, in steps: [Pattern.Step], _ before: UInt32?, _ here: UInt32?, _ work: inout Int
     ) -> Bool {
@@ -163,9 +163,9 @@ struct PatternThreads {
 }
 
 extension Pattern.Place {
-    /// Whether the place between these two units is such a one; nil: beyond the text.
+    /// Whether the position between these two units meets the condition. `nil` is a unit beyond the text.
     func holds(_ before: UInt32?, _ here: UInt32?) -> Bool {
-        // Nothing is known of what has not come yet.
+        // A condition on a byte that has not arrived does not hold yet.
         if here == PatternStream.unknown { return self == .start && before == nil }
         let isAfterWord = before.map(UnitSet.word.contains) ?? false
         let isBeforeWord = here.map(UnitSet.word.contains) ?? false

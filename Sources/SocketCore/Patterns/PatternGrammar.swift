@@ -1,13 +1,13 @@
-/// Reads a regular expression: POSIX extended ones without back-references, and `\d \s \w \b \xHH (?:...)` as other
-/// programs have them.
+/// A parser for regular expressions: POSIX extended ones without back-references, plus the common `\d \s \w \b \xHH
+/// (?:...)`.
 struct PatternGrammar {
-    /// What a part of a pattern comes to.
+    /// A node of a parsed pattern.
     indirect enum Node {
         case one(UnitSet)
         case require(Pattern.Place)
         case sequence([Node])
         case choice([Node])
-        /// So many times; nil: without end.
+        /// Repeated this many times, without an upper limit if the second count is `nil`.
         case repeated(Node, Int, Int?)
     }
 
@@ -16,7 +16,7 @@ struct PatternGrammar {
     private var index = 0
     private var depth = 0
 
-    /// The most that a count in braces may be.
+    /// The highest count allowed in braces.
     private static let mostRepeats = 255
 
     init(units: [UInt32], ignoresCase: Bool) {
@@ -59,7 +59,7 @@ struct PatternGrammar {
         let node = try single()
         guard let (least, most) = try quantifier() else { return node }
         if case .require = node { throw failure("nothing to repeat before \(shown(units[begin..<index]))") }
-        // As few as possible or as many: that a pattern matches does not depend on it.
+        // Lazy and greedy repetition don't differ in whether a pattern matches.
         _ = take("?")
         if try quantifier() != nil { throw failure("one repetition after another; put the first in ( )") }
         return .repeated(node, least, most)
@@ -72,7 +72,7 @@ struct PatternGrammar {
         return try braces()
     }
 
-    /// `{2}`, `{2,}`, `{2,5}` or `{,5}`; anything else after `{` is text.
+    /// Parses `{2}`, `{2,}`, `{2,5}` or `{,5}`. Anything else after `{` is literal text.
     private mutating func braces() throws(Pattern.Failure) -> (Int, Int?)? {
         let begin = index
         guard take("{") else { return nil }
@@ -142,10 +142,10 @@ struct PatternGrammar {
     }
 }
 
-/// Puts the steps of a pattern one after another.
+/// Compiles a pattern into a sequence of steps.
 struct PatternProgram {
     var steps: [Pattern.Step] = []
-    /// Parts that were looked at: those that repeat nothing add no step.
+    /// The number of nodes visited. It is limited too, because a node that repeats nothing adds no step.
     private var parts = 0
 
     mutating func add(_ node: PatternGrammar.Node) throws(Pattern.Failure) {
@@ -190,7 +190,7 @@ struct PatternProgram {
         steps[split] = .split(split + 1, steps.count)
     }
 
-    /// At most so many times: each of them may be the end.
+    /// Adds up to `count` optional repetitions, any of which can be the last.
     private mutating func addOptional(_ node: PatternGrammar.Node, _ count: Int) throws(Pattern.Failure) {
         var splits: [Int] = []
         for _ in 0..<count {

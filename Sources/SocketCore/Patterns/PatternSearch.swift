@@ -1,16 +1,17 @@
 extension Pattern {
-    /// The steps that one search through a line or a frame may look at. What costs more counts as not found, so that no
-    /// pattern holds up a stream, whatever is sent.
+    /// The most steps that one search through a line or a frame can visit. A search that needs more finds nothing, so
+    /// that no pattern can stall a stream, whatever is sent.
     package static let searchLimit = 4 << 20
 
-    /// The first match in these bytes at or after `start`: of those that begin first, the longest. `work` counts the
-    /// steps that were looked at, and the search ends where they are more than `searchLimit`.
+    /// Returns the first match at or after `start`, and the longest of those that begin there. `work` counts the steps
+    /// visited, and the search stops when it reaches `searchLimit`.
     package func firstRange(in bytes: [UInt8], from start: Int, _ work: inout Int) -> Range<Int>? {
         var search = PatternSearch(steps)
         return search.run(bytes, from: start, &work)
     }
 
-    /// All matches in these bytes, none of which overlap; of the empty ones at most the first.
+    /// Returns all matches without overlaps. Of the empty matches, only the first is returned, and only if no other
+    /// match is found.
     package func ranges(in bytes: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var start = 0
@@ -29,7 +30,7 @@ extension Pattern {
     }
 }
 
-/// Runs all alternatives side by side, each with the place where it began.
+/// Runs all alternatives in parallel, each with the position where it began.
 private struct PatternSearch {
     private struct Thread {
         var step: Int
@@ -37,10 +38,10 @@ private struct PatternSearch {
     }
 
     private let steps: [Pattern.Step]
-    /// In the order of their starts, so that the first at a step is the one to keep.
+    /// The threads in order of their starts, so that the first to reach a step is the one to keep.
     private var waiting: [Thread] = []
     private var next: [Thread] = []
-    /// When a step was last reached: the place in the text, from 1.
+    /// The position in the text, from 1, at which each step was last reached.
     private var seen: [Int]
     private var stack: [Int] = []
     private var best: Range<Int>?

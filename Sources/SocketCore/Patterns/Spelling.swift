@@ -1,8 +1,8 @@
-/// Finds what was meant.
+/// Suggestions for misspelled words.
 package enum Spelling {
-    /// The known word that is at most two slips of the finger away, as the end of a sentence; empty: none is.
+    /// Returns the known word at most two edits away, as the end of a sentence, or an empty string if there is none.
     package static func suggestion(for word: String, among known: [String]) -> String {
-        // Of two that are as near, the one with the same letters, or else the one that begins alike.
+        // Of two equally near words, prefer one with the same letters, then one with the same first letter.
         let letters = word.sorted()
         func likeness(_ name: String) -> Int { (name.sorted() == letters ? 2 : 0) + (name.first == word.first ? 1 : 0) }
         let nearest = known.map { (name: $0, slips: distance($0, word)) }.min { left, right in
@@ -17,7 +17,7 @@ package enum Spelling {
         words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
     }
 
-    /// Characters to add, drop or change until one word is the other.
+    /// Returns the number of characters to insert, delete or change to turn one word into the other.
     package static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right)
         var row = Array(0...right.count)

@@ -1,4 +1,4 @@
-/// Which units one place of a pattern matches.
+/// The units that match at one place of a pattern.
 struct UnitSet: Hashable, Sendable {
     private var ranges: [ClosedRange<UInt32>] = []
     private var isInverted = false
@@ -10,7 +10,7 @@ struct UnitSet: Hashable, Sendable {
 
     init(_ ranges: [ClosedRange<UInt32>]) { self.ranges = ranges }
 
-    /// One unit, in either case where that is wanted.
+    /// Creates a set of one unit, in both cases if `ignoresCase`.
     init(_ unit: UInt32, ignoresCase: Bool) {
         ranges = [unit...unit]
         if ignoresCase { addCases(of: unit) }
@@ -25,14 +25,14 @@ struct UnitSet: Hashable, Sendable {
     func contains(_ unit: UInt32) -> Bool { ranges.contains { $0.contains(unit) } != isInverted }
 
     mutating func add(_ other: UnitSet) {
-        // Of the inverted ones, \D \S \W, what they leave out.
+        // An inverted set (\D, \S or \W) adds what its ranges leave out.
         ranges += other.isInverted ? other.gaps : other.ranges
     }
 
     mutating func add(_ range: ClosedRange<UInt32>, ignoresCase: Bool) {
         ranges.append(range)
         guard ignoresCase else { return }
-        // A range as long as this holds more than one alphabet.
+        // A range longer than this spans more than one alphabet.
         for unit in range.prefix(2_000) { addCases(of: unit) }
     }
 
@@ -46,7 +46,7 @@ struct UnitSet: Hashable, Sendable {
         }
     }
 
-    /// The same units in as few ranges as hold them.
+    /// The same set with as few ranges as possible.
     var merged: UnitSet {
         var copy = UnitSet([])
         copy.isInverted = isInverted
@@ -71,7 +71,7 @@ struct UnitSet: Hashable, Sendable {
         return gaps + [begin...UInt32.max]
     }
 
-    /// What follows a backslash: a class, a control character, a code, or a character that stands for itself.
+    /// Parses what follows a backslash: a class, a control character, a code, or a literal character.
     static func escaped(
         _ units: [UInt32], _ index: inout Int, ignoresCase: Bool
     ) throws(Pattern.Failure) -> UnitSet {
@@ -109,7 +109,7 @@ struct UnitSet: Hashable, Sendable {
     }
 }
 
-/// Reads what stands in brackets: `[a-z_]`, `[^[:digit:]]`, `[]x]`.
+/// A parser for bracket expressions: `[a-z_]`, `[^[:digit:]]`, `[]x]`.
 struct PatternBrackets {
     private let units: [UInt32]
     private let ignoresCase: Bool
@@ -129,12 +129,12 @@ struct PatternBrackets {
 
     private static func failure(_ message: String) -> Pattern.Failure { Pattern.Failure(message: message) }
 
-    /// Reads on from after the first bracket; `index` ends after the last one.
+    /// Parses from after the opening bracket and advances `index` past the closing one.
     func read(_ index: inout Int) throws(Pattern.Failure) -> UnitSet {
         var set = UnitSet([])
         let isInverted = at(index, "^")
         if isInverted { index += 1 }
-        // A ] that stands first means itself.
+        // A ] in first position is literal.
         var isFirst = true
         while isFirst || !at(index, "]") {
             isFirst = false
@@ -201,7 +201,7 @@ struct PatternBrackets {
 }
 
 extension UnitSet {
-    /// The unit, where there is only one.
+    /// The set's only unit, or `nil` if there is not exactly one.
     fileprivate var only: UInt32? {
         guard !isInverted, ranges.count == 1, let range = ranges.first, range.count == 1 else { return nil }
         return range.lowerBound
