@@ -4,7 +4,7 @@ public enum TLSFailure: Hashable, Sendable, Codable {
     case closedAbort
     /// The handshake took longer than its timeout.
     case handshakeTimeout
-    /// The peer's certificate was not verified. Holds OpenSSL's verification code (`X509_V_ERR_...`) and its text.
+    /// The peer's certificate failed verification. Holds OpenSSL's verification code (`X509_V_ERR_...`) and its text.
     case untrusted(code: Int, text: String)
     /// The delegate or the user refused the peer's certificate.
     case refused

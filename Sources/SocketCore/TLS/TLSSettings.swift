@@ -51,9 +51,9 @@ public struct TLSSettings: Hashable, Sendable, Codable {
     public enum ClientCertificate: String, Hashable, Sendable, Codable {
         /// Clients are not asked for a certificate.
         case none
-        /// A certificate is optional. One that is not verified ends the handshake.
+        /// A certificate is optional. One that fails verification ends the handshake.
         case requested
-        /// A verified certificate is required.
+        /// A certificate that passes verification is required.
         case required
     }
 

@@ -34,16 +34,16 @@ public struct TLSCertificate: Hashable, Sendable, Codable {
 public enum TLSVerification: Hashable, Sendable, Codable {
     /// The peer has presented no certificate.
     case none
-    /// The certificate was verified.
+    /// The certificate passed verification.
     case passed
     /// The certificate is a pinned one.
     case pinned
-    /// The certificate was not verified, for this reason, but the settings accept any.
+    /// The certificate failed verification for this reason, but the settings accept any.
     case notRequired(code: Int, text: String)
     /// The delegate or the user accepted the certificate. Holds the reason OpenSSL would have refused it, or `nil` if
-    /// it was verified.
+    /// it passed verification.
     case acceptedByHand(String?)
-    /// The certificate was not verified.
+    /// The certificate failed verification.
     case failed(code: Int, text: String)
 }
 
@@ -57,9 +57,9 @@ public struct TLSTrust: Hashable, Sendable, Codable {
     public var encodedChain: [[UInt8]] = []
     /// The name or address that the certificate should be valid for, or `nil` if none is checked.
     public var expectedName: String?
-    /// OpenSSL's verification code, or 0 if the certificate was verified.
+    /// OpenSSL's verification code, or 0 if the certificate passed.
     public var code: Int
-    /// Why OpenSSL would refuse the certificate, or `nil` if it was verified.
+    /// Why OpenSSL would refuse the certificate, or `nil` if it passed.
     public var problem: String?
 
     private enum CodingKeys: String, CodingKey { case question, chain, expectedName, code, problem }

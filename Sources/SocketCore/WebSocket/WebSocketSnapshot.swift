@@ -28,13 +28,13 @@ public struct WebSocketSnapshot: Hashable, Sendable, Codable {
     public var roundTrip: Duration?
     /// The pings left unanswered because a newer one arrived first (RFC 6455, 5.5.3).
     public var supersededPings: UInt64
-    /// The Close that is queued or sent.
+    /// The local Close, queued or sent, or `nil` if there is none.
     public var closeSent: WebSocketCloseFrame?
-    /// The Close received from the peer.
+    /// The Close received from the peer, or `nil` if none arrived.
     public var closeReceived: WebSocketCloseFrame?
     /// The side that started closing, or `nil` if neither did.
     public var closeOrigin: WebSocketCloseReport.Origin?
-    /// Why the WebSocket failed.
+    /// Why the WebSocket failed, or `nil` if it did not.
     public var failure: WebSocketFailure?
     /// The agreed permessage-deflate parameters, or `nil` if it was not agreed on.
     public var deflate: PerMessageDeflateParameters?
