@@ -1,21 +1,21 @@
-/// One datagram that was received, and what the kernel said of it.
+/// One received datagram, with what the kernel reported about it.
 public struct Datagram: Sendable {
-    /// The payload, as far as it was kept; empty is a datagram too.
+    /// The payload, up to the maximum length. It can be empty.
     public var bytes: [UInt8]
-    /// Who sent it; `unnamed` for a Unix-domain socket without a name.
+    /// The sender's address, or `unnamed` for a Unix-domain socket without a name.
     public var source: SocketAddress
-    /// The address that it was sent to (IP_PKTINFO): one of ours, a multicast group, or the broadcast address; nil where
-    /// the kernel does not say.
+    /// The address that it was sent to (IP_PKTINFO): a local address, a multicast group or the broadcast address, or
+    /// `nil` if the kernel doesn't report it.
     public var destination: SocketAddress?
-    /// The index of the interface that it came in by (`if_indextoname(3)`); nil where the kernel does not say.
+    /// The index of the interface that it arrived on (`if_indextoname(3)`), or `nil` if the kernel doesn't report it.
     public var interface: UInt32?
-    /// Bytes as it was sent; more than `bytes.count` when it was longer than
+    /// The length of the datagram as sent, in bytes. It exceeds `bytes.count` if the datagram was longer than
     /// `DatagramConfiguration.maximumReceiveLength`.
     public var length: Int
-    /// What the receive filter gave along.
+    /// A value that the receive filter attached.
     public var context: (any Sendable)?
 
-    /// Whether its end was cut off.
+    /// Whether the payload was truncated.
     public var isTruncated: Bool { length > bytes.count }
 
     /// Describes a datagram.
@@ -32,10 +32,10 @@ public struct Datagram: Sendable {
     }
 }
 
-/// Datagrams that were received together, in the order in which they came. Their payloads lie in one piece of memory,
-/// so that a batch costs two allocations however many it holds.
+/// Datagrams that were received together, in order of arrival. Their payloads share one buffer, so a batch costs two
+/// allocations however many datagrams it holds.
 public struct DatagramBatch: Sendable, RandomAccessCollection {
-    /// Where one datagram lies, and which of the batch's addresses are its own.
+    /// The position of one datagram's payload, and the indices of its addresses in the batch.
     package struct Entry: Sendable {
         package var offset: UInt32
         package var count: UInt32
@@ -52,7 +52,7 @@ public struct DatagramBatch: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Where datagrams came to.
+    /// The destination and interface of datagrams.
     package struct Arrival: Sendable, Equatable {
         package var destination: SocketAddress?
         package var interface: UInt32?
@@ -67,7 +67,7 @@ public struct DatagramBatch: Sendable, RandomAccessCollection {
     package let payload: [UInt8]
     package let sources: [SocketAddress]
     package let arrivals: [Arrival]
-    /// One for each entry; empty: there is none.
+    /// The contexts, one for each entry, or empty if there are none.
     package var contexts: [(any Sendable)?] = []
 
     package init(entries: [Entry], payload: [UInt8], sources: [SocketAddress], arrivals: [Arrival]) {
@@ -79,10 +79,10 @@ public struct DatagramBatch: Sendable, RandomAccessCollection {
 
     /// The first datagram's position.
     public var startIndex: Int { 0 }
-    /// How many there are.
+    /// The position after the last datagram.
     public var endIndex: Int { entries.count }
 
-    /// One datagram, with a copy of its payload.
+    /// Returns one datagram, with a copy of its payload.
     public subscript(index: Int) -> Datagram {
         let entry = entries[index]
         let arrival = arrivals[Int(entry.arrival)]
@@ -92,7 +92,7 @@ public struct DatagramBatch: Sendable, RandomAccessCollection {
             length: Int(entry.length), context: contexts.isEmpty ? nil : contexts[index])
     }
 
-    /// Runs `body` with one datagram's payload where it lies, for the length of the call.
+    /// Runs `body` with one datagram's payload, which is borrowed for the length of the call.
     public func withBytes<R>(at index: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         let entry = entries[index]
         return try payload.withUnsafeBytes {
@@ -100,23 +100,23 @@ public struct DatagramBatch: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Who sent one datagram.
+    /// Returns the sender of one datagram.
     public func source(at index: Int) -> SocketAddress { sources[Int(entries[index].source)] }
 
-    /// Bytes of all payloads, as far as they were kept.
+    /// The number of payload bytes, without those that were truncated.
     public var byteCount: Int { entries.reduce(0) { $0 + Int($1.count) } }
 
-    /// The memory that it takes up, in bytes: all payloads that it holds, and what each datagram takes besides.
+    /// The memory that the batch takes up, in bytes: its whole payload buffer, and `datagramWeight` for each datagram.
     package var weight: Int { payload.count + entries.count * Self.datagramWeight }
 
-    /// What one of its datagrams takes up.
+    /// Returns the memory that one of its datagrams takes up, in bytes.
     package func weight(at index: Int) -> Int { Int(entries[index].count) + Self.datagramWeight }
 
-    /// What one datagram takes up besides its payload.
+    /// The memory that one datagram takes up in addition to its payload, in bytes.
     package static let datagramWeight = 64
 
-    /// The same batch with only those datagrams for which `keeps` holds. It shares the memory of this one, unless most
-    /// of that would be kept alive for nothing.
+    /// Returns the batch with only those datagrams for which `keeps` holds. The result shares this batch's memory,
+    /// unless that would keep mostly unused bytes alive.
     package func keeping(_ keeps: (Int) -> Bool) -> DatagramBatch {
         let indices = entries.indices.filter(keeps)
         var kept = self
@@ -130,7 +130,7 @@ public struct DatagramBatch: Sendable, RandomAccessCollection {
         return kept
     }
 
-    /// Some of the datagrams in memory of their own, without their contexts.
+    /// Returns some of the datagrams in new memory, without their contexts.
     private func copy(of indices: [Int]) -> DatagramBatch {
         var (entries, payload): ([Entry], [UInt8]) = ([], [])
         var (sources, arrivals): ([SocketAddress], [Arrival]) = ([], [])

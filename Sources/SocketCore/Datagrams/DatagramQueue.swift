@@ -1,21 +1,21 @@
-/// The datagrams that one socket has to send: the one in hand, and those behind it.
+/// The outgoing datagrams of one socket: the current one, and those queued after it.
 ///
-/// They leave in the order in which they were queued, however long the resolver takes for one of them. The shell calls
-/// `next` and performs what it says until it says `.wait`: after `.send` it offers what `withReady` lends to the kernel,
-/// then calls `complete` for each datagram that the kernel took, or `failFirst` for the one it refused. It wakes at
-/// `deadline` and calls `expire`.
+/// Datagrams leave in the order in which they were queued, however long one takes to resolve. The caller performs what
+/// `next` returns until that is `.wait`. After `.send` it offers the datagrams that `withReady` lends to the kernel,
+/// then calls `complete` for each datagram that the kernel accepted, or `takeFirst` for the one it rejected. It calls
+/// `expire` at `deadline`.
 package struct DatagramQueue: Sendable {
-    /// What one entry is for.
+    /// The destination of an entry.
     package enum Target: Sendable, Equatable {
         /// The connected peer.
         case peer
-        /// This address.
+        /// A known address.
         case address(SocketAddress)
-        /// A host whose address is not known yet; `resolved` says it.
+        /// A host that is still being resolved. `resolved` supplies its address.
         case name
     }
 
-    /// The clock of the datagram in hand, and what its filter said.
+    /// The timer of the current datagram, and its filter's answer.
     private struct InHand: TimedOperation {
         enum Judgement {
             case unasked, asked, passed
@@ -27,25 +27,25 @@ package struct DatagramQueue: Sendable {
 
     private var queued = OperationDeque<QueuedDatagram>()
     private var inHand: InHand?
-    /// Answers of the resolver to entries that are still queued; nil: not there yet.
+    /// The resolver's answers for queued entries, or `nil` for those it hasn't answered yet.
     private var answers: [OperationID: Result<SocketAddress, SocketError>?] = [:]
-    /// Payload bytes queued.
+    /// The number of queued payload bytes.
     package private(set) var pendingBytes = 0
-    /// Datagrams sent, those held back by the filter included.
+    /// The number of datagrams sent, including those that the filter held back.
     package private(set) var completed: UInt64 = 0
 
-    /// An empty queue, which owns no memory.
+    /// Creates an empty queue, which owns no memory.
     package init() {}
 
-    /// How many datagrams and connects are queued.
+    /// The number of queued datagrams and connects.
     package var count: Int { queued.count }
 
-    /// What the queue weighs against its limit: a datagram without bytes takes room too.
+    /// The queue's size as measured against its limit. An empty datagram takes room too.
     package var weight: Int { pendingBytes + count * Self.overhead }
 
     private static let overhead = 64
 
-    /// The connect that is queued; nil: none is.
+    /// The queued connect, or `nil` if there is none.
     package private(set) var connect: OperationID?
 
     /// Whether a connect is queued.
@@ -53,7 +53,7 @@ package struct DatagramQueue: Sendable {
 
     // MARK: Queueing
 
-    /// Queues a datagram, and takes it in hand when no other is.
+    /// Queues a datagram, and makes it current if no other is.
     package mutating func enqueue(
         _ request: DatagramRequest, to target: Target, as operation: OperationID, now: MonotonicTime
     ) {
@@ -63,7 +63,7 @@ package struct DatagramQueue: Sendable {
                 limit: TimeLimit(request.timeout), tag: request.tag, isConnect: false, queued: now), now)
     }
 
-    /// Queues a connect behind the datagrams that were queued before it.
+    /// Queues a connect after the datagrams that are already queued.
     package mutating func enqueueConnect(
         to destination: Endpoint, _ target: Target, as operation: OperationID, now: MonotonicTime
     ) {
@@ -81,13 +81,13 @@ package struct DatagramQueue: Sendable {
         if inHand == nil { startNext(now) }
     }
 
-    /// The resolver answered for an entry; no effect when it is not here any more.
+    /// Records the resolver's answer for an entry. Has no effect if the entry has left the queue.
     package mutating func resolved(_ operation: OperationID, _ answer: Result<SocketAddress, SocketError>) {
         if answers[operation] != nil { answers[operation] = .some(answer) }
     }
 
-    /// The filter answered for the datagram in hand. The datagram that it held back, which counts as sent; nil: it
-    /// passes, or is not here any more.
+    /// Records the filter's answer for the current datagram. Returns the datagram if the filter held it back, which
+    /// counts as sent, or `nil` if it passes or has left the queue.
     package mutating func judged(_ operation: OperationID, passes: Bool, now: MonotonicTime) -> QueuedDatagram? {
         guard inHand?.judgement == .asked, queued.count > 0, queued[0].operation == operation else { return nil }
         inHand?.judgement = .passed
@@ -96,8 +96,8 @@ package struct DatagramQueue: Sendable {
 
     // MARK: What to do next
 
-    /// What the shell has to do next. `peer`: whom the socket is connected to. `isFiltered`: each datagram is to be
-    /// judged before it is sent.
+    /// Returns what the caller must do next. `peer` is the address that the socket is connected to. If `isFiltered` is
+    /// set, each datagram is filtered before it is sent.
     package mutating func next(peer: SocketAddress?, isFiltered: Bool) -> DatagramAction {
         guard queued.count > 0 else { return .wait }
         let first = queued[0]
@@ -125,7 +125,7 @@ package struct DatagramQueue: Sendable {
         }
     }
 
-    /// The address that an entry names; nil while it is being resolved.
+    /// Returns the address of an entry, or `nil` while it is being resolved.
     private func known(_ entry: QueuedDatagram) -> Result<SocketAddress, SocketError>? {
         switch entry.target {
         case .address(let address): .success(address)
@@ -134,7 +134,7 @@ package struct DatagramQueue: Sendable {
         }
     }
 
-    /// Where a datagram goes; on a connected socket only to its peer.
+    /// Returns the destination of a datagram. A connected socket sends only to its peer.
     private func address(of entry: QueuedDatagram, peer: SocketAddress?) -> Result<SocketAddress?, SocketError>? {
         guard let peer else { return known(entry)?.map { $0 } }
         switch entry.target {
@@ -152,15 +152,15 @@ package struct DatagramQueue: Sendable {
 
     // MARK: Sending
 
-    /// Where the datagram in hand goes, once `next` has said `.send`; nil: to the peer.
+    /// Returns the current datagram's destination after `next` returned `.send`, or `nil` for the connected peer.
     package func destination(peer: SocketAddress?) -> SocketAddress? {
         guard queued.count > 0, case .success(let address)? = address(of: queued[0], peer: peer) else { return nil }
         return address
     }
 
-    /// Lends the datagrams that may leave now with the one in hand, in order, at most `most` of them, for the length of
-    /// the call: those behind it that need no filter and no resolver and for which `isSameWay` holds. `most` should stay
-    /// in the hundreds, since each takes a frame of the stack.
+    /// Lends the datagrams that can be sent now for the length of the call: the current one and those after it, in
+    /// order, that need neither filter nor resolver and for which `isSameWay` holds. Lends at most `most`, which should
+    /// stay in the hundreds, since each takes a stack frame.
     package func withReady<R>(
         most: Int, peer: SocketAddress?, isSameWay: (SocketAddress?) -> Bool,
         _ body: (UnsafeBufferPointer<OutgoingDatagram>) -> R
@@ -186,13 +186,13 @@ package struct DatagramQueue: Sendable {
         }
     }
 
-    /// The kernel took the datagram in hand. Traps when there is none.
+    /// Removes the current datagram, which the kernel accepted. Traps if there is none.
     package mutating func complete(now: MonotonicTime) -> QueuedDatagram {
         completed += 1
         return takeFirst(now)
     }
 
-    /// Takes the entry in hand out, and the next one in hand. Traps when there is none.
+    /// Removes the current entry and makes the next one current. Traps if there is none.
     package mutating func takeFirst(_ now: MonotonicTime) -> QueuedDatagram {
         guard let first = queued.popFirst() else { fatalError("nothing is queued") }
         left(first)
@@ -201,7 +201,7 @@ package struct DatagramQueue: Sendable {
         return first
     }
 
-    /// Takes one entry out before its turn; nil when it is not here any more.
+    /// Removes one entry before its turn. Returns `nil` if it has left the queue.
     package mutating func remove(_ operation: OperationID, now: MonotonicTime) -> QueuedDatagram? {
         if queued.count > 0, queued[0].operation == operation { return takeFirst(now) }
         guard let entry = queued.removeOnly(where: { $0.operation == operation }) else { return nil }
@@ -209,10 +209,10 @@ package struct DatagramQueue: Sendable {
         return entry
     }
 
-    /// The name of the first entry; nil when nothing is queued.
+    /// The identifier of the first entry, or `nil` if nothing is queued.
     package var first: OperationID? { queued.count > 0 ? queued[0].operation : nil }
 
-    /// The last entry's name; nil: nothing is queued.
+    /// The identifier of the last entry, or `nil` if nothing is queued.
     package var last: OperationID? { queued.last?.operation }
 
     private mutating func left(_ entry: QueuedDatagram) {
@@ -228,16 +228,16 @@ package struct DatagramQueue: Sendable {
 
     // MARK: Timeouts
 
-    /// When the datagram in hand times out; nil: never.
+    /// The deadline of the current datagram, or `nil` if it has none.
     package var deadline: MonotonicTime? { inHand?.deadline }
 
-    /// Takes the datagram in hand out when its time is up.
+    /// Removes the current datagram if its deadline has passed.
     package mutating func expire(now: MonotonicTime) -> QueuedDatagram? {
         guard inHand?.isDue(now) == true else { return nil }
         return takeFirst(now)
     }
 
-    /// This queue as it is shown.
+    /// A snapshot of this queue.
     package var snapshot: QueueSnapshot {
         var list = (0..<min(queued.count, QueueSnapshot.listingLimit + 1)).map { queued[$0].snapshot }
         guard !list.isEmpty else { return QueueSnapshot(completed: completed) }
@@ -250,21 +250,21 @@ package struct DatagramQueue: Sendable {
     }
 }
 
-/// What to do about the datagram in hand.
+/// What to do with the current datagram.
 package enum DatagramAction: Equatable {
-    /// Nothing is queued, or it waits for the resolver or the filter.
+    /// Nothing is queued, or the datagram waits for the resolver or the filter.
     case wait
-    /// It can never be sent, or that host connected to: take it out and report it.
+    /// The datagram can never be sent, or the host never connected to: remove the entry and report it.
     case refuse(SocketError)
     /// Ask the filter, then call `judged`.
     case judge(QueuedDatagram)
-    /// Offer it, and those behind it, to the kernel.
+    /// Offer the datagram and those after it to the kernel.
     case send
-    /// Take it out and connect to this address.
+    /// Remove the entry and connect to this address.
     case connect(SocketAddress)
 }
 
-/// A datagram that waits to be sent, or a connect that waits behind some.
+/// A queued datagram, or a connect queued among datagrams.
 package struct QueuedDatagram: Sendable, Equatable {
     package let operation: OperationID
     package let bytes: [UInt8]
@@ -275,12 +275,12 @@ package struct QueuedDatagram: Sendable, Equatable {
     package let isConnect: Bool
     package let queued: MonotonicTime
 
-    /// This datagram, which was not sent.
+    /// Returns the failure of this datagram.
     package func failed(_ error: SocketError) -> FailedDatagram {
         FailedDatagram(operation: operation, tag: tag, bytes: bytes, destination: destination, error: error)
     }
 
-    /// As it is shown while it waits.
+    /// A snapshot of the entry while it is queued.
     var snapshot: OperationSnapshot {
         OperationSnapshot(
             id: operation, kind: .write, tag: tag, total: bytes.count, timeout: limit.duration,

@@ -1,21 +1,21 @@
-/// Whether a datagram socket takes datagrams from the kernel: none, the next one, or all.
+/// How many datagrams a datagram socket receives from the kernel: none, the next one, or all.
 package struct DatagramReception: Sendable {
     /// GCDAsyncUdpSocket: `pauseReceiving`, `receiveOnce:`, `beginReceiving:`.
     package private(set) var mode = DatagramReceiveMode.paused
-    /// Held by a person at a screen, whatever the mode.
+    /// Whether the user has paused the socket in the inspector, whatever the mode.
     package var isHeld = false
-    /// Datagrams that were taken and whose filter has not answered yet.
+    /// The number of received datagrams that await their filter's answer.
     package private(set) var judged = 0
 
     package init() {}
 
-    /// Changes the mode; datagrams that a filter has in hand are delivered by the rules of the new one.
+    /// Changes the mode. Datagrams that are with a filter are delivered by the rules of the new mode.
     package mutating func receive(_ mode: DatagramReceiveMode) {
         self.mode = mode
     }
 
-    /// How many datagrams to take at most in one go: none while a filter judges, so that a slow one is felt by the
-    /// kernel and not by memory, and so that one asked for is one delivered.
+    /// Returns the most datagrams to receive at once. While a filter is busy that is none, so that a slow filter fills
+    /// the kernel's buffer rather than memory, and `once` delivers exactly one datagram.
     package func wanted(most: Int) -> Int {
         guard !isHeld, judged == 0 else { return 0 }
         return switch mode {
@@ -25,29 +25,29 @@ package struct DatagramReception: Sendable {
         }
     }
 
-    /// A filter was given so many datagrams to judge.
+    /// Records that a filter was given `count` datagrams.
     package mutating func beginJudgement(of count: Int) {
         judged += count
     }
 
-    /// The filter has answered. Traps when none was asked.
+    /// Records that the filter has answered. Traps if none was asked.
     package mutating func endJudgement() {
         precondition(judged > 0, "a verdict on nothing")
         judged = 0
     }
 
-    /// So many datagrams were delivered: one that was waited for has come.
+    /// Records that `count` datagrams were delivered, which ends `once`.
     package mutating func delivered(_ count: Int) {
         if count > 0, mode == .once { mode = .paused }
     }
 }
 
-/// What becomes of datagrams that arrive.
+/// What happens to datagrams that arrive.
 public enum DatagramReceiveMode: String, Hashable, Sendable, Codable {
-    /// They stay with the kernel, which drops and counts those it has no room for.
+    /// They stay in the kernel, which drops and counts those that don't fit its buffer.
     case paused
-    /// The next one that the filter lets pass is delivered; then `paused`.
+    /// The next datagram that the filter passes is delivered, then the mode becomes `paused`.
     case once
-    /// Each is delivered.
+    /// Every datagram is delivered.
     case continuous
 }

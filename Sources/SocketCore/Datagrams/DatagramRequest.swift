@@ -1,19 +1,20 @@
-/// One datagram to be sent, to whom, and how long that may take.
+/// One datagram to send: its payload, destination and timeout.
 ///
 /// GCDAsyncUdpSocket: `sendData:toHost:port:withTimeout:tag:`, `sendData:toAddress:withTimeout:tag:`,
 /// `sendData:withTimeout:tag:`.
 public struct DatagramRequest: Hashable, Sendable {
-    /// The payload. None at all is a datagram too.
+    /// The payload. It can be empty.
     public var bytes: [UInt8]
-    /// To whom; nil: to the peer that the socket is connected to.
+    /// The destination, or `nil` for the connected peer.
     public var destination: Endpoint?
-    /// How long it may be the datagram in hand (its name being resolved, its filter asked, the kernel's buffer full)
-    /// before it fails with `sendTimeout`; nil: for ever. Waiting behind others does not count.
+    /// How long it may be the current datagram (while its name is resolved, its filter is asked or the kernel's buffer
+    /// is full) before it fails with `sendTimeout`, or `nil` for no limit. Time spent queued after other datagrams
+    /// doesn't count.
     public var timeout: Duration?
-    /// The caller's own number for it, reported with its completion.
+    /// A number of the caller's own, reported on completion.
     public var tag: Int
 
-    /// Describes a datagram; nothing is checked here, but where it is queued.
+    /// Describes a datagram. Nothing is validated until it is queued.
     public init(_ bytes: [UInt8], to destination: Endpoint? = nil, timeout: Duration? = nil, tag: Int = 0) {
         self.bytes = bytes
         self.destination = destination
@@ -21,7 +22,7 @@ public struct DatagramRequest: Hashable, Sendable {
         self.tag = tag
     }
 
-    /// Why this datagram can never be sent; nil when it can.
+    /// Why this datagram can never be sent, or `nil` if it can.
     package var fault: SocketError? {
         guard let timeout, timeout < .zero else { return nil }
         return SocketError(
@@ -29,15 +30,16 @@ public struct DatagramRequest: Hashable, Sendable {
     }
 }
 
-/// A datagram that was not sent. Every datagram ends in exactly one completion: sent, or this; the socket stays open.
+/// A datagram that was not sent. Every datagram ends in exactly one completion: it is sent, or it fails with this
+/// error. The socket stays open.
 public struct FailedDatagram: Error, Hashable, Sendable {
-    /// Its name within the engine.
+    /// Its identifier within the engine.
     public var operation: OperationID
     /// The caller's number.
     public var tag: Int
     /// The payload.
     public var bytes: [UInt8]
-    /// To whom it was to go; nil: to the connected peer.
+    /// The destination, or `nil` for the connected peer.
     public var destination: Endpoint?
     /// Why it was not sent.
     public var error: SocketError
@@ -54,7 +56,8 @@ public struct FailedDatagram: Error, Hashable, Sendable {
     }
 }
 
-/// A datagram as it is handed to the kernel: its payload where it lies, and its destination; nil: the connected peer.
+/// A datagram as it is handed to the kernel: its borrowed payload, and its destination, or `nil` for the connected
+/// peer.
 package struct OutgoingDatagram {
     package var bytes: UnsafeRawBufferPointer
     package var destination: SocketAddress?

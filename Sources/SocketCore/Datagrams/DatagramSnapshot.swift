@@ -1,32 +1,33 @@
-/// What a datagram socket has that a stream has not, at one instant.
+/// The part of a socket's snapshot that only datagram sockets have.
 public struct DatagramSnapshot: Hashable, Sendable, Codable {
-    /// What becomes of datagrams that arrive.
+    /// What happens to datagrams that arrive.
     public var mode: DatagramReceiveMode
-    /// GCDAsyncUdpSocket's flags, derived.
+    /// GCDAsyncUdpSocket's flags, derived from the state.
     public var flags: DatagramFlags
-    /// Our ends: one, or one for each family.
+    /// The local addresses: one, or one per address family.
     public var locals: [SocketAddress]
-    /// Groups joined, as `239.1.2.3 on lo`.
+    /// The joined groups, as `239.1.2.3 on lo`.
     public var groups: [String]
-    /// Numbers over the session's life.
+    /// The counters over the session's life.
     public var counters: DatagramCounters
-    /// What the kernel dropped for want of room (SK_MEMINFO_DROPS), as last asked; nil: never asked.
+    /// The number of datagrams that the kernel dropped for lack of room (SK_MEMINFO_DROPS) when last queried, or `nil`
+    /// if it was never queried.
     public var kernelDrops: UInt64?
-    /// The peers with the most datagrams, busiest first; at most `peerLimit`.
+    /// The peers with the most datagrams, busiest first, up to `peerLimit`.
     public var peers: [DatagramPeer]
-    /// How many peers are known, whether listed or not.
+    /// The number of known peers, listed or not.
     public var peerCount: Int
-    /// Peers that were forgotten for room.
+    /// The number of peers that were dropped to make room.
     public var peersForgotten: UInt64
-    /// The client whose datagrams it passes on to its peer, if it is an association of a relay.
+    /// The client whose datagrams it forwards to its peer, if it is an association of a relay.
     public var client: SocketAddress?
-    /// The associations of the relay whose clients send to this socket; nil: it is not such a socket.
+    /// The associations of the relay whose clients send to this socket, or `nil` if it isn't such a socket.
     public var associations: AssociationCounts?
 
     /// The most peers that a snapshot lists.
     public static let peerLimit = 16
 
-    /// Describes a socket that has just been opened; set what else is known.
+    /// Describes a socket that was just opened. Set what else is known.
     public init(mode: DatagramReceiveMode = .paused) {
         self.mode = mode
         flags = []
@@ -39,52 +40,53 @@ public struct DatagramSnapshot: Hashable, Sendable, Codable {
     }
 }
 
-/// Numbers of one datagram socket, counted over its life. Every datagram that the kernel gave is in `received`, whatever
-/// became of it then.
+/// The counters of one datagram socket over its life. `received` counts every datagram from the kernel, whatever
+/// happened to it afterwards.
 public struct DatagramCounters: Hashable, Sendable, Codable {
-    /// Datagrams taken from the kernel.
+    /// Datagrams received from the kernel.
     public var received: UInt64 = 0
-    /// Datagrams that the kernel took.
+    /// Datagrams that the kernel accepted.
     public var sent: UInt64 = 0
     /// Datagrams that were not sent, each reported with its reason.
     public var failed: UInt64 = 0
-    /// Of those received: refused by the receive filter.
+    /// Received datagrams that the receive filter rejected.
     public var filteredIn: UInt64 = 0
-    /// Of those to be sent: held back by the send filter, and reported as sent.
+    /// Outgoing datagrams that the send filter held back. They are reported as sent.
     public var filteredOut: UInt64 = 0
-    /// Of those received: from somebody else than the connected peer.
+    /// Received datagrams that came from an address other than the connected peer.
     public var foreign: UInt64 = 0
-    /// Of those received: dropped since nobody fetched those before them (`DatagramSocket.datagrams(limit:)`).
+    /// Received datagrams that were dropped because earlier ones had not been fetched
+    /// (`DatagramSocket.datagrams(limit:)`).
     public var unfetched: UInt64 = 0
-    /// Of those received: longer than what is kept of one; their ends were cut off.
+    /// Received datagrams that were truncated because they exceed the maximum length.
     public var truncated: UInt64 = 0
-    /// Errors that the kernel reported of datagrams sent earlier, such as port unreachable.
+    /// Errors that the kernel reported for datagrams sent earlier, such as port unreachable.
     public var errors: UInt64 = 0
 
-    /// All zero.
+    /// Creates counters that are all zero.
     public init() {}
 
-    /// Of those received: dropped on this side of the kernel.
+    /// Received datagrams that were dropped after the kernel delivered them.
     public var dropped: UInt64 { filteredIn + foreign + unfetched }
 }
 
-/// The flags of GCDAsyncUdpSocket, derived from the state so that they can be shown.
+/// The flags of GCDAsyncUdpSocket, derived from the state for display.
 public struct DatagramFlags: OptionSet, Hashable, Sendable, Codable {
     /// The flag word.
     public let rawValue: UInt32
 
-    /// Takes a flag word as it is.
+    /// Creates flags from a flag word, unchanged.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    /// There is a descriptor.
+    /// A descriptor exists.
     public static let didCreateSockets = DatagramFlags(rawValue: 1 << 0)
-    /// It has an address of its own, by bind or by its first send.
+    /// The socket has a local address, from bind or from its first send.
     public static let didBind = DatagramFlags(rawValue: 1 << 1)
     /// A connect is queued.
     public static let connecting = DatagramFlags(rawValue: 1 << 2)
-    /// It has one peer.
+    /// The socket is connected to one peer.
     public static let didConnect = DatagramFlags(rawValue: 1 << 3)
     /// The next datagram is delivered.
     public static let receiveOnce = DatagramFlags(rawValue: 1 << 4)
@@ -102,15 +104,15 @@ public struct DatagramFlags: OptionSet, Hashable, Sendable, Codable {
     public static let receive4SourceSuspended = DatagramFlags(rawValue: 1 << 10)
     /// Read interest of the IPv6 descriptor is off.
     public static let receive6SourceSuspended = DatagramFlags(rawValue: 1 << 11)
-    /// The IPv4 descriptor had room when last tried.
+    /// The IPv4 descriptor had room at the last attempt to send.
     public static let sock4CanAcceptBytes = DatagramFlags(rawValue: 1 << 12)
-    /// The IPv6 descriptor had room when last tried.
+    /// The IPv6 descriptor had room at the last attempt to send.
     public static let sock6CanAcceptBytes = DatagramFlags(rawValue: 1 << 13)
-    /// It closes when nothing is queued any more.
+    /// The socket closes once its queue is empty.
     public static let closeAfterSends = DatagramFlags(rawValue: 1 << 15)
 
-    /// Every flag with the name that GCDAsyncUdpSocket gave it (without the `k`), lowest bit first. The two that it has
-    /// beyond these, ForbidSendReceive (never used) and FlipFlop, have nothing to stand for here.
+    /// Every flag with its GCDAsyncUdpSocket name (without the `k`), lowest bit first. GCDAsyncUdpSocket has two more,
+    /// ForbidSendReceive (never used) and FlipFlop, which have no counterpart here.
     public static let names: [(flag: DatagramFlags, name: String)] = [
         (.didCreateSockets, "DidCreateSockets"), (.didBind, "DidBind"), (.connecting, "Connecting"),
         (.didConnect, "DidConnect"), (.receiveOnce, "ReceiveOnce"), (.receiveContinuous, "ReceiveContinuous"),

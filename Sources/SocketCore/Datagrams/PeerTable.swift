@@ -1,45 +1,45 @@
-/// Traffic with one address.
+/// The traffic with one address.
 public struct DatagramPeer: Hashable, Sendable, Codable {
-    /// Who.
+    /// The peer's address.
     public var address: SocketAddress
-    /// Datagrams that came from there.
+    /// Datagrams received from it.
     public var packetsReceived: UInt64 = 0
-    /// Their bytes.
+    /// Payload bytes received from it.
     public var received: UInt64 = 0
-    /// Datagrams that the kernel took for it.
+    /// Datagrams to it that the kernel accepted.
     public var packetsSent: UInt64 = 0
-    /// Their bytes.
+    /// Payload bytes of those datagrams.
     public var sent: UInt64 = 0
-    /// When one last passed, either way.
+    /// When a datagram was last sent or received.
     public var lastActivity: MonotonicTime
 
-    /// Nothing so far.
+    /// Describes a peer without traffic.
     public init(address: SocketAddress, lastActivity: MonotonicTime) {
         self.address = address
         self.lastActivity = lastActivity
     }
 
-    /// Datagrams both ways.
+    /// Datagrams sent and received.
     public var packets: UInt64 { packetsReceived + packetsSent }
 }
 
-/// The peers of one datagram socket by traffic, as many as there is room for. A new one takes the place of the one with
-/// the fewest datagrams, the longest silent among equals, so that those who matter stay.
+/// The busiest peers of one datagram socket, up to a limit. A new peer replaces the one with the fewest datagrams, or
+/// among equals the one that has been silent longest.
 package struct PeerTable: Sendable {
     private var peers: [SocketAddress: DatagramPeer] = [:]
     private let limit: Int
-    /// Peers that were forgotten for room.
+    /// The number of peers that were dropped to make room.
     package private(set) var forgotten: UInt64 = 0
 
-    /// An empty table for so many peers, at least 1.
+    /// Creates an empty table for up to `limit` peers, and at least 1.
     package init(limit: Int = 64) {
         self.limit = max(1, limit)
     }
 
-    /// How many are known.
+    /// The number of peers in the table.
     package var count: Int { peers.count }
 
-    /// Counts datagrams that came from an address.
+    /// Counts datagrams received from an address.
     package mutating func received(from address: SocketAddress, packets: Int, bytes: Int, now: MonotonicTime) {
         update(address, now) { peer in
             peer.packetsReceived += UInt64(packets)
@@ -47,7 +47,7 @@ package struct PeerTable: Sendable {
         }
     }
 
-    /// Counts a datagram that the kernel took for an address.
+    /// Counts a datagram to an address that the kernel accepted.
     package mutating func sent(to address: SocketAddress, bytes: Int, now: MonotonicTime) {
         update(address, now) { peer in
             peer.packetsSent += 1
@@ -70,7 +70,7 @@ package struct PeerTable: Sendable {
         forgotten += 1
     }
 
-    /// The peers with the most datagrams, busiest first, at most so many.
+    /// Returns up to `most` peers with the most datagrams, busiest first.
     package func busiest(_ most: Int) -> [DatagramPeer] {
         let order = peers.values.sorted {
             ($0.packets, $0.received + $0.sent, $0.address.description)
