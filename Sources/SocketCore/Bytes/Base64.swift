@@ -1,8 +1,8 @@
-/// Bytes as RFC 4648 section 4 writes them.
+/// Encodes bytes as base64 (RFC 4648 section 4).
 package enum Base64 {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".unicodeScalars)
 
-    /// With padding.
+    /// Returns the base64 text, with padding.
     package static func text(_ bytes: [UInt8]) -> String {
         var text = ""
         for start in stride(from: 0, to: bytes.count, by: 3) {

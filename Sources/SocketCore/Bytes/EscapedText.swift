@@ -1,8 +1,8 @@
-/// Bytes as a person types them in one line: `\r \n \t \0 \\ \xHH \u{H..}`, everything else as UTF-8.
+/// Bytes as the user types them on one line: `\r \n \t \0 \\ \xHH \u{H..}`, and everything else as UTF-8.
 package enum EscapedText {
-    /// What is wrong with an escape, and where.
+    /// An invalid escape and its position.
     package struct Failure: Error, Hashable, Sendable {
-        /// Counted from 1, in characters.
+        /// The position in characters, counted from 1.
         package var column: Int
         package var message: String
 
@@ -12,7 +12,7 @@ package enum EscapedText {
         }
     }
 
-    /// The bytes that the text stands for.
+    /// Returns the bytes that the text encodes.
     package static func parse(_ text: String) -> Result<[UInt8], Failure> {
         var reader = Reader(characters: Array(text.unicodeScalars))
         do {
@@ -22,14 +22,14 @@ package enum EscapedText {
         }
     }
 
-    /// Bytes in the form that `parse` reads back; printable ASCII stands for itself.
+    /// Returns text that `parse` reads back. Printable ASCII is not escaped.
     package static func show(_ bytes: some Sequence<UInt8>) -> String {
         var text = ""
         for byte in bytes { text += show(byte) }
         return text
     }
 
-    /// Like `show`, for a line in which `${` would begin a macro.
+    /// Like `show`, but escapes a `$` that would begin a `${` macro.
     package static func showLiteral(_ bytes: [UInt8]) -> String {
         var text = ""
         for (index, byte) in bytes.enumerated() {
@@ -56,7 +56,7 @@ package enum EscapedText {
             self.characters = characters
         }
 
-        /// The scalar at `index`; nil at the end.
+        /// The scalar at `index`, or `nil` at the end.
         package var next: Unicode.Scalar? { index < characters.count ? characters[index] : nil }
 
         mutating func bytes() throws(Failure) -> [UInt8] {
@@ -73,7 +73,7 @@ package enum EscapedText {
             return bytes
         }
 
-        /// The bytes of the escape that begins here.
+        /// Returns the bytes of the escape that begins at `index`.
         package mutating func escape() throws(Failure) -> [UInt8] {
             let start = index
             index += 1

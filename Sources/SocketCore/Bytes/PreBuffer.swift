@@ -1,31 +1,32 @@
-/// Bytes that were read ahead of the reads that will take them.
+/// Bytes that were read ahead, before a read wants them.
 ///
-/// An array with a head index, not a ring: what is left stays contiguous, so a terminator is found across the seam of
-/// two arrivals without a second search. It owns memory only while it holds bytes, so an idle connection owns none.
+/// This is an array with a head index, not a ring: the unread bytes stay contiguous, so a terminator that spans two
+/// arrivals is found without a second search. It owns memory only while it holds bytes, so an idle connection owns
+/// none.
 package struct PreBuffer: Sendable {
-    /// The bytes, behind `head` bytes that are already consumed.
+    /// The bytes, preceded by `head` bytes that are already consumed.
     private var storage: [UInt8] = []
     private var head = 0
 
-    /// An empty buffer, which owns no memory.
+    /// Creates an empty buffer, which owns no memory.
     package init() {}
 
-    /// How many bytes are there.
+    /// The number of bytes.
     package var count: Int { storage.count - head }
 
-    /// Whether no byte is there.
+    /// Whether the buffer is empty.
     package var isEmpty: Bool { storage.isEmpty }
 
-    /// How many bytes of memory it owns; 0 when it is empty.
+    /// The size of the memory it owns, in bytes, or 0 if it is empty.
     package var reserved: Int { storage.capacity }
 
-    /// Adds bytes behind those that are there.
+    /// Appends bytes.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         compactBeforeAppending()
         bytes.withMemoryRebound(to: UInt8.self) { storage.append(contentsOf: $0) }
     }
 
-    /// Puts bytes back before those that are there.
+    /// Puts bytes back in front.
     package mutating func prepend(_ bytes: [UInt8]) {
         if storage.isEmpty {
             storage = bytes
@@ -36,14 +37,14 @@ package struct PreBuffer: Sendable {
         }
     }
 
-    /// Drops the first `amount` bytes, and the memory with the last of them. Traps when there are fewer.
+    /// Drops the first `amount` bytes, and the memory with the last of them. Traps if there are fewer.
     package mutating func consume(_ amount: Int) {
         precondition(0...count ~= amount, "consume(\(amount)) of \(count) bytes")
         head += amount
         if head == storage.count { reset() }
     }
 
-    /// Takes the first `amount` bytes out. Traps when there are fewer.
+    /// Removes and returns the first `amount` bytes. Traps if there are fewer.
     package mutating func take(_ amount: Int) -> [UInt8] {
         precondition(0...count ~= amount, "take(\(amount)) of \(count) bytes")
         if amount == storage.count, storage.capacity <= 2 * amount + PreBuffer.slack { return handOver() }
@@ -52,7 +53,7 @@ package struct PreBuffer: Sendable {
         return taken
     }
 
-    /// Takes the first `amount` bytes out, likewise, in memory that is used again if it has to be a copy.
+    /// Removes and returns the first `amount` bytes. Traps if there are fewer. A copy uses memory from `spares`.
     package mutating func take(_ amount: Int, from spares: inout ShortArrays) -> [UInt8] {
         guard amount < storage.count else { return take(amount) }
         let taken = withUnsafeBytes { spares.copy(UnsafeRawBufferPointer(rebasing: $0[..<amount])) }
@@ -60,13 +61,13 @@ package struct PreBuffer: Sendable {
         return taken
     }
 
-    /// The first `most` bytes, or all when there are fewer; they stay. It is a copy in memory of its own, where an array
-    /// made of a slice might share the whole storage.
+    /// Returns the first `most` bytes, or all if there are fewer, without removing them. The result is a copy in its
+    /// own memory. An array made from a slice might share the whole storage.
     package func prefix(_ most: Int) -> [UInt8] {
         withUnsafeBytes { [UInt8](UnsafeRawBufferPointer(rebasing: $0[..<min(most, $0.count)])) }
     }
 
-    /// The last `most` bytes, or all when there are fewer; they stay.
+    /// Returns the last `most` bytes, or all if there are fewer, without removing them.
     package func suffix(_ most: Int) -> [UInt8] {
         withUnsafeBytes { [UInt8](UnsafeRawBufferPointer(rebasing: $0[max(0, $0.count - most)...])) }
     }
@@ -76,19 +77,19 @@ package struct PreBuffer: Sendable {
         storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[head...])) }
     }
 
-    /// The spare memory that a handed-over array may always have, in bytes.
+    /// The spare capacity that an array handed over can always have, in bytes.
     static let slack = 64
 
-    /// Gives its own memory away in place of a copy. Not done for an array with much spare room, which whoever keeps
-    /// the bytes would keep as well.
+    /// Hands over its storage instead of a copy. Not used for an array with much spare capacity, which the new owner
+    /// would keep alive.
     private mutating func handOver() -> [UInt8] {
         let all = storage
         reset()
         return all
     }
 
-    /// Moves what is left to the front once the consumed part is as long: each byte moved was paid for by a byte
-    /// consumed, so that consumption costs O(1) in the mean.
+    /// Moves the unread bytes to the front once the consumed part is at least as long. Each byte moved is paid for by a
+    /// byte consumed, so consuming costs O(1) amortized.
     private mutating func compactBeforeAppending() {
         guard head > 0, head >= count else { return }
         storage.removeSubrange(0..<head)

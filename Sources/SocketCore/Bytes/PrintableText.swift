@@ -1,9 +1,9 @@
-/// Which characters may reach a terminal as they are. Screens, reports and error messages share this one rule.
+/// Decides which characters can reach a terminal unchanged. Screens, reports and error messages share this one rule.
 ///
-/// A terminal acts on control characters, and invisible or reordering ones mislead readers. Both become escapes that can
-/// be seen: `\x1b`, `\u{202e}`.
+/// A terminal acts on control characters, and invisible or reordering ones mislead readers. Both become visible
+/// escapes: `\x1b`, `\u{202e}`.
 package enum PrintableText {
-    /// Whether a character must not reach a terminal as it is. Line feeds and tabs count as control characters.
+    /// Whether a character must not reach a terminal unchanged. Line feeds and tabs count as control characters.
     package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         let value = scalar.value
         if value >= 0x20 && value < 0x7F { return false }
@@ -16,17 +16,17 @@ package enum PrintableText {
         }
     }
 
-    /// Whether a character only chooses between glyphs of the one before it.
+    /// Whether a character only selects a glyph for the one before it.
     package static func isVariationSelector(_ scalar: Unicode.Scalar) -> Bool {
         (0xFE00...0xFE0F).contains(scalar.value) || (0xE0100...0xE01EF).contains(scalar.value)
     }
 
-    /// How a hidden character is written: `\n`, `\x1b`, `\u{202e}`.
+    /// Returns the escape of a hidden character: `\n`, `\x1b`, `\u{202e}`.
     package static func escape(_ scalar: Unicode.Scalar) -> String {
         scalar.value < 0xA0 ? escape(byte: UInt8(scalar.value)) : "\\u{" + hex(scalar.value) + "}"
     }
 
-    /// How a byte is written that is not shown: `\n`, `\x1b`.
+    /// Returns the escape of a byte: `\n`, `\x1b`.
     package static func escape(byte: UInt8) -> String {
         switch byte {
         case 0x0A: "\\n"
@@ -37,7 +37,7 @@ package enum PrintableText {
         }
     }
 
-    /// Returns the text with every hidden character escaped. `keepingLines`: line feeds stay as they are.
+    /// Returns the text with every hidden character escaped, except line feeds if `keepingLines` is set.
     package static func escaped(_ text: some StringProtocol, keepingLines: Bool = false) -> String {
         let isPlain = text.utf8.allSatisfy { ($0 >= 0x20 && $0 < 0x7F) || (keepingLines && $0 == 0x0A) }
         guard !isPlain else { return String(text) }
@@ -52,7 +52,7 @@ package enum PrintableText {
         return String(safe)
     }
 
-    /// The text that the bytes are, or `nil` if one of them is not printable ASCII, or is a space.
+    /// Returns the bytes as text, or `nil` if one of them is a space or is not printable ASCII.
     package static func visibleASCII(_ bytes: some Collection<UInt8>) -> String? {
         guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         return String(decoding: Array(bytes), as: UTF8.self)

@@ -1,23 +1,24 @@
-/// Short arrays whose bytes nobody holds any more, for bytes that come in: most reads of a connection are of the same
-/// length as those before them, and malloc, free and the runtime take longer than the copy.
+/// A pool of short arrays for received bytes. Most reads of a connection have the same length as those before them, and
+/// malloc, free and the runtime take longer than the copy.
 ///
-/// One for an engine, so that what is kept has a bound. What an array held before is overwritten, or cut off, before
-/// anybody sees it.
+/// Each engine has one, so the pool is bounded. An array's former bytes are overwritten or cut off before it is handed
+/// out.
 package struct ShortArrays: ~Copyable {
-    /// Longer arrays are left to malloc, and to `SpareArrays`.
+    /// The largest capacity of an array in the pool. Longer arrays are left to malloc and to `SpareArrays`.
     package static let mostCapacity = 4_096
-    /// Arrays that are kept at most.
+    /// The most arrays that the pool keeps.
     package static let limit = 64
 
     private var arrays: [[UInt8]] = []
 
-    /// Nothing kept; it owns no memory.
+    /// Creates an empty pool, which owns no memory.
     package init() {}
 
-    /// How many are kept.
+    /// The number of arrays in the pool.
     package var count: Int { arrays.count }
 
-    /// Keeps the memory of an array, unless it is long or none, somebody else holds it too, or enough is kept.
+    /// Adds an array's memory to the pool. Has no effect if the array is long, owns no memory or is referenced
+    /// elsewhere, or if the pool is full.
     package mutating func keep(_ array: consuming [UInt8]) {
         guard arrays.count < Self.limit, 1...Self.mostCapacity ~= array.capacity, SpareArrays.isHeldOnce(&array) else {
             return
@@ -25,7 +26,8 @@ package struct ShortArrays: ~Copyable {
         arrays.append(array)
     }
 
-    /// An array with these bytes. It has no more room to spare than `PreBuffer` leaves to whoever keeps one.
+    /// Returns an array with these bytes. It has no more spare capacity than `PreBuffer` allows in an array it hands
+    /// over.
     package mutating func copy(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         guard bytes.count <= Self.mostCapacity, var array = arrays.popLast() else { return [UInt8](bytes) }
         if array.count == bytes.count {

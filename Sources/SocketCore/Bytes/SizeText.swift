@@ -1,4 +1,4 @@
-/// A number of bytes as the user types it: `512`, `8K`, `1M`, `2G`; K is 1024 bytes. Blanks do not count.
+/// A number of bytes as the user types it: `512`, `8K`, `1M`, `2G`, where K is 1024 bytes. White space is ignored.
 package enum SizeText {
     private static let units: [(letter: String, shift: Int)] = [("G", 30), ("M", 20), ("K", 10)]
 
@@ -12,7 +12,7 @@ package enum SizeText {
         return number << (shift ?? 0)
     }
 
-    /// The number in the largest unit that says it exactly: `8K`, `8500`.
+    /// Returns the number in the largest unit that expresses it exactly: `8K`, `8500`.
     package static func show(_ count: Int) -> String {
         guard count > 0, let unit = units.first(where: { count % (1 << $0.shift) == 0 }) else { return String(count) }
         return String(count >> unit.shift) + unit.letter

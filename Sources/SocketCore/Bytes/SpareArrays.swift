@@ -1,22 +1,22 @@
-/// Large arrays whose bytes went out, kept for bytes that come in.
+/// A pool of large arrays whose bytes were sent, for received bytes.
 ///
-/// What malloc gets back of that size it gives back to the kernel, page by page, and a page that is asked for anew costs
-/// more than the copy of its bytes. One for an engine, so that what is kept has a bound.
+/// malloc returns memory of that size to the kernel page by page, and faulting in a new page costs more than copying
+/// its bytes. Each engine has one pool, so it is bounded.
 package struct SpareArrays: ~Copyable {
-    /// Shorter arrays are left to malloc, which keeps them itself.
+    /// The smallest capacity of an array in the pool. malloc caches shorter arrays itself.
     package static let leastCapacity = 64 << 10
-    /// Bytes that are kept at most.
+    /// The most bytes that the pool keeps.
     package static let limit = 4 << 20
 
     private var arrays: [[UInt8]] = []
-    /// Bytes that are kept.
+    /// The number of bytes in the pool.
     package private(set) var bytes = 0
 
-    /// Nothing kept; it owns no memory.
+    /// Creates an empty pool, which owns no memory.
     package init() {}
 
-    /// Takes the memory of an array away, which is empty then; unless it is short, somebody else holds it too, or enough
-    /// is kept.
+    /// Moves an array's memory to the pool and leaves the array empty. Has no effect if the array is short or is
+    /// referenced elsewhere, or if the pool is full.
     package mutating func keep(_ array: inout [UInt8]) {
         let capacity = array.capacity
         guard capacity >= Self.leastCapacity, bytes + capacity <= Self.limit, Self.isHeldOnce(&array) else { return }
@@ -25,7 +25,8 @@ package struct SpareArrays: ~Copyable {
         bytes += capacity
     }
 
-    /// An empty array with room for so many bytes, if one is kept that is not far too long; else one without memory.
+    /// Returns an empty array with room for `count` bytes, if the pool has one that is not far too long, or else an
+    /// empty array without memory.
     package mutating func take(for count: Int) -> [UInt8] {
         guard count >= Self.leastCapacity,
             let index = arrays.firstIndex(where: { $0.capacity >= count && $0.capacity / 2 <= count })
@@ -35,8 +36,9 @@ package struct SpareArrays: ~Copyable {
         return taken
     }
 
-    /// An array is one reference to its storage, whatever class that is of, and this asks for that one's count. Only a
-    /// write to the array would tell otherwise, by copying it.
+    /// Whether this is the only reference to the array's storage. An array is a single reference, whatever the class of
+    /// its storage, so its count can be checked directly. Otherwise only a write to the array would tell, by copying
+    /// it.
     package static func isHeldOnce(_ array: inout [UInt8]) -> Bool {
         withUnsafeMutablePointer(to: &array) {
             $0.withMemoryRebound(to: Storage.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }

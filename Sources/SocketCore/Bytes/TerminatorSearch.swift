@@ -2,22 +2,22 @@ import Glibc
 
 /// Finds where a terminator first ends.
 ///
-/// memchr looks for the terminator's last byte and memcmp then compares what lies before it: ten times as fast as
-/// memmem for CRLF. Since candidates are last bytes, a search that found nothing resumes where it stopped, and a match
-/// that straddles two arrivals is still seen: bytes that drip in are looked at once each.
+/// memchr looks for the terminator's last byte, and memcmp then compares the bytes before it, which is ten times as
+/// fast as memmem for CRLF. Since candidates are last bytes, a search that found nothing resumes where it stopped and
+/// still finds a match that spans two arrivals, so bytes that arrive slowly are scanned once each.
 package enum TerminatorSearch {
-    /// What a search came to.
+    /// The result of a search.
     package enum Outcome: Equatable {
         /// The first occurrence ends before this offset.
         case found(end: Int)
-        /// No occurrence ends at or before this offset; go on from it when more bytes are there.
+        /// No occurrence ends at or before this offset. Resume from it when there are more bytes.
         case missing(resumeAt: Int)
     }
 
-    /// Searches `bytes` for the first occurrence of `terminator` that ends behind `offset`.
+    /// Searches `bytes` for the first occurrence of `terminator` that ends after `offset`.
     ///
-    /// `offset` is 0, or what an earlier search over a shorter prefix of the same bytes said. Traps when the
-    /// terminator is empty or the offset lies outside the bytes.
+    /// `offset` is 0, or the result of an earlier search over a shorter prefix of the same bytes. Traps if the
+    /// terminator is empty or the offset is out of bounds.
     package static func find(
         _ terminator: [UInt8], in bytes: UnsafeRawBufferPointer, from offset: Int
     ) -> Outcome {

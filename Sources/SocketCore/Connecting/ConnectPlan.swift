@@ -1,18 +1,18 @@
-/// Which address of a name to try when, and which attempt became the connection (RFC 8305, "Happy Eyeballs").
+/// Decides when each address of a name is tried, and which attempt becomes the connection (RFC 8305, "Happy Eyeballs").
 ///
-/// Attempts race: the next address is tried when the last one has not answered within the delay, or at once when one
-/// is refused. The shell performs what `next` says until it says `.wait`, `.exhausted` or `.won`, tells `failed` and
-/// `succeeded`, and asks `next` again after each and at `deadline`.
+/// Attempts race: the next address is tried when the last one has not answered within the delay, or at once when one is
+/// refused. The caller performs what `next` returns until that is `.wait`, `.exhausted` or `.won`. It reports results
+/// to `failed` and `succeeded`, and calls `next` again after each and at `deadline`.
 package struct ConnectPlan {
-    /// What the shell has to do next.
+    /// What the caller must do next.
     package enum Action: Equatable {
-        /// Begin to connect to `addresses[index]`, and ask again.
+        /// Begin to connect to `addresses[index]`, and call `next` again.
         case attempt(index: Int)
-        /// Nothing, until an attempt is answered or this time comes (nil: every address is being tried).
+        /// Wait for the result of an attempt or for this time, which is `nil` once every address is being tried.
         case wait(until: MonotonicTime?)
-        /// Every address failed, or the plan was abandoned: there will be no connection.
+        /// Every address failed, or the plan was abandoned. There will be no connection.
         case exhausted
-        /// This attempt is the connection: close all the others.
+        /// This attempt is the connection. Close all the others.
         case won(index: Int)
     }
 
@@ -23,29 +23,29 @@ package struct ConnectPlan {
     }
 
     private enum State {
-        /// The next address may be tried from this time on.
+        /// The next address can be tried from this time on.
         case racing(next: MonotonicTime)
         case won(index: Int)
         case abandoned
     }
 
-    /// The addresses in the order in which they are tried; every index counts in it.
+    /// The addresses in the order in which they are tried. Every index refers to it.
     package let addresses: [SocketAddress]
     private let attemptDelay: Duration
     private var attempts: [Attempt] = []
     private var state = State.racing(next: MonotonicTime(nanoseconds: .min))
 
-    /// The most addresses of one name that are tried, which takes four minutes where nobody answers.
+    /// The most addresses of one name that are tried, which takes four minutes if none answers.
     package static let mostAddresses = 1_000
 
-    /// Plans to try these addresses, the first thousand of them, one more each `attemptDelay`.
+    /// Plans to try the first thousand of these addresses, one more after each `attemptDelay`.
     package init(_ addresses: [SocketAddress], prefersIPv6: Bool, attemptDelay: Duration = .milliseconds(250)) {
         let ordered = AddressOrder.interleaved(addresses, prefersIPv6: prefersIPv6)
         self.addresses = Array(ordered.prefix(Self.mostAddresses))
         self.attemptDelay = attemptDelay
     }
 
-    /// What to do now. An attempt counts as begun once it was named here.
+    /// Returns what to do now. An attempt counts as started once it is returned.
     package mutating func next(_ now: MonotonicTime) -> Action {
         switch state {
         case .won(let index): return .won(index: index)
@@ -59,7 +59,8 @@ package struct ConnectPlan {
         }
     }
 
-    /// The attempt was refused: the next address may be tried at once. It has no effect on an attempt that is over.
+    /// Records that an attempt failed, so the next address can be tried at once. Has no effect if the attempt has
+    /// ended.
     package mutating func failed(_ index: Int, errno: Int32, now: MonotonicTime) {
         guard end(index, as: .failed(errno: errno), now: now) else { return }
         switch state {
@@ -68,16 +69,15 @@ package struct ConnectPlan {
         }
     }
 
-    /// The attempt stands: it wins, and those that still try are abandoned. It has no effect on an attempt that is
-    /// over, so one that succeeds after another won stays abandoned.
+    /// Records that an attempt connected. It wins, and all other attempts are abandoned. Has no effect if the attempt
+    /// has ended, so one that succeeds after another won stays abandoned.
     package mutating func succeeded(_ index: Int, now: MonotonicTime) {
         guard end(index, as: .won, now: now) else { return }
         abandonAttempts(now: now)
         state = .won(index: index)
     }
 
-    /// The connect is given up, for its timeout or by its caller: attempts that still try are abandoned. It has no
-    /// effect when one has won.
+    /// Abandons all attempts, because of the timeout or at the caller's request. Has no effect if one has won.
     package mutating func abandon(now: MonotonicTime) {
         switch state {
         case .racing:
@@ -87,7 +87,7 @@ package struct ConnectPlan {
         }
     }
 
-    /// When to ask `next` again; nil: not before an attempt is answered.
+    /// The time at which to call `next` again, or `nil` if only the result of an attempt matters.
     package var deadline: MonotonicTime? {
         switch state {
         case .racing(let next): attempts.count < addresses.count ? next : nil
@@ -95,7 +95,7 @@ package struct ConnectPlan {
         }
     }
 
-    /// Every attempt so far, for the error of a connect that failed; their index is that of `addresses`.
+    /// Returns every attempt so far, for the error of a failed connect. Their indices are those of `addresses`.
     package func attempts(_ now: MonotonicTime) -> [SocketError.Attempt] {
         zip(addresses, attempts).map { address, attempt in
             SocketError.Attempt(
@@ -103,7 +103,7 @@ package struct ConnectPlan {
         }
     }
 
-    /// The plan as it is now; `resolvedIn` is how long the resolver took.
+    /// Returns a snapshot of the plan. `resolvedIn` is how long the resolver took.
     package func snapshot(resolvedIn: Duration?, now: MonotonicTime) -> ConnectSnapshot {
         ConnectSnapshot(
             resolvedIn: resolvedIn, addressCount: addresses.count,
@@ -128,7 +128,7 @@ package struct ConnectPlan {
 }
 
 extension ConnectSnapshot.Attempt.Outcome {
-    /// The errno it failed with; nil where it did not fail.
+    /// The errno it failed with, or `nil` if it did not fail.
     fileprivate var errno: Int32? {
         switch self {
         case .failed(let errno): errno
