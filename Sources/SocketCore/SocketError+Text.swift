@@ -1,18 +1,18 @@
 import Glibc
 
-/// The text of an error is made when somebody asks for it: most errors end a connection of which nobody reads why.
+/// The text of an error is created on request, since most errors only end a connection and are never read.
 extension SocketError {
-    /// What the text of an error is made of.
+    /// The parts of an error's text.
     package enum Subject: Hashable, Sendable {
-        /// All of it.
+        /// The whole text.
         case sentence(String)
-        /// What a system call was for; the words of its errno follow.
+        /// The subject of a system call. The message of its errno follows.
         case name(String)
-        /// Likewise.
+        /// The address of a system call. The message of its errno follows.
         case address(SocketAddress)
     }
 
-    /// One sentence for a person; it names the argument or the address that was at fault. Made each time it is asked for.
+    /// One sentence for the user that names the invalid argument or the address. It is created on each access.
     public var detail: String {
         get {
             switch subject {
@@ -30,12 +30,12 @@ extension SocketError {
         return Self.words(errno) + others
     }
 
-    /// An errno as the C library says it.
+    /// Returns the C library's message for an errno.
     package static func words(_ errno: Int32) -> String { String(cString: strerror(errno)) }
 }
 
 extension SocketError: Hashable {
-    /// Two errors are equal that say the same, however their text came about.
+    /// Whether two errors report the same, however their texts were created.
     public static func == (left: SocketError, right: SocketError) -> Bool {
         if left.isCopy(of: right) { return true }
         return left.reason == right.reason && left.operation == right.operation && left.attempts == right.attempts
@@ -43,7 +43,7 @@ extension SocketError: Hashable {
             && (left.subject == right.subject || left.detail == right.detail)
     }
 
-    /// By all but the text.
+    /// Hashes everything except the text.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(reason)
         hasher.combine(operation)
@@ -58,7 +58,7 @@ extension SocketError: Codable {
         case reason, operation, detail, attempts, transferred, received
     }
 
-    /// Reads what `encode(to:)` wrote.
+    /// Decodes the form that `encode(to:)` writes.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -70,7 +70,7 @@ extension SocketError: Codable {
         received = try values.decodeIfPresent([UInt8].self, forKey: .received)
     }
 
-    /// Writes every property by its name, and `detail` as text.
+    /// Encodes every property by its name, and `detail` as text.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(reason, forKey: .reason)

@@ -1,26 +1,26 @@
-/// Why something failed: what was tried, what went wrong, and how each attempt of a connect ended.
+/// An error: the operation that failed, the reason, and the result of each connect attempt.
 public struct SocketError: Error, Sendable {
-    /// What went wrong. The cases keep the (domain, code) pairs of GCDAsyncSocket; see `domain` and `code`.
+    /// The reason for a failure. The cases keep the (domain, code) pairs of GCDAsyncSocket; see `domain` and `code`.
     public enum Reason: Hashable, Sendable, Codable {
         /// The socket is not in a state that allows the call (GCDAsyncSocketBadConfigError).
         case badConfiguration
-        /// An argument is wrong; the detail names it and what would be right (GCDAsyncSocketBadParamError).
+        /// An argument is invalid. The detail names it and a valid one (GCDAsyncSocketBadParamError).
         case badParameter
         /// The connect took longer than its timeout.
         case connectTimeout
-        /// The read in hand took longer than its timeout, and nobody extended it.
+        /// The current read took longer than its timeout, which was not extended.
         case readTimeout
-        /// The write in hand took longer than its timeout, and nobody extended it.
+        /// The current write took longer than its timeout, which was not extended.
         case writeTimeout
         /// A datagram could not be sent within its timeout (GCDAsyncUdpSocketSendTimeoutError).
         case sendTimeout
-        /// No byte passed either way for the idle timeout.
+        /// No byte was sent or received during the idle timeout.
         case idleTimeout
         /// A delimiter read reached its limit without its delimiter.
         case readMaxedOut
         /// The peer ended its stream (FIN).
         case closedByPeer
-        /// This side closed the socket before the operation was done.
+        /// This side closed the socket before the operation completed.
         case disconnected
         /// The operation was cancelled.
         case cancelled
@@ -32,17 +32,17 @@ public struct SocketError: Error, Sendable {
         case resolver(code: Int32)
         /// TLS failed.
         case tls(TLSFailure)
-        /// A WebSocket did not come about, or broke.
+        /// A WebSocket did not open, or failed.
         indirect case webSocket(WebSocketProblem)
-        /// None of the above; the detail says it.
+        /// Another reason, given in the detail.
         case other
     }
 
-    /// One address that a connect tried, and how it ended.
+    /// One address that a connect tried, and the result.
     public struct Attempt: Hashable, Sendable, Codable {
         /// The address tried.
         public var address: SocketAddress
-        /// The errno it ended with; nil when it was given up for another.
+        /// The errno of the failure, or `nil` if the attempt was abandoned for another.
         public var errno: Int32?
         /// How long it took.
         public var duration: Duration
@@ -64,7 +64,7 @@ public struct SocketError: Error, Sendable {
         var received: [UInt8]?
     }
 
-    /// An error is large, and ends every operation of its connection: its copies share one piece of memory.
+    /// The shared storage of an error and its copies. An error is large, and ends every operation of its connection.
     private final class Box: Sendable {
         let facts: Facts
         init(_ facts: Facts) { self.facts = facts }
@@ -78,50 +78,51 @@ public struct SocketError: Error, Sendable {
         box = Box(facts)
     }
 
-    /// What went wrong.
+    /// The reason for the failure.
     public var reason: Reason {
         get { box.facts.reason }
         set { change { $0.reason = newValue } }
     }
 
-    /// What was being done: the name of the system call or of the operation, such as `connect` or `read`.
+    /// The system call or operation that failed, such as `connect` or `read`.
     public var operation: String {
         get { box.facts.operation }
         set { change { $0.operation = newValue } }
     }
 
-    /// What `detail` is made of.
+    /// The parts of `detail`.
     package var subject: Subject {
         get { box.facts.subject }
         set { change { $0.subject = newValue } }
     }
 
-    /// Every address that a failed connect tried, in order; empty elsewhere.
+    /// Every address that a failed connect tried, in order, or empty for other errors.
     public var attempts: [Attempt] {
         get { box.facts.attempts }
         set { change { $0.attempts = newValue } }
     }
 
-    /// Of an awaited read or write that failed: how many of its bytes had passed. Of a write, these went out, or still go
-    /// out; `nil` elsewhere. A read whose bytes went back to the stream, for the next read, has 0.
+    /// For an awaited read or write that failed, the number of its bytes that were transferred, or `nil` for other
+    /// errors. For a write, these bytes were sent, or still will be. A read whose bytes returned to the stream for the
+    /// next read has 0.
     public var transferred: Int? {
         get { box.facts.transferred }
         set { change { $0.transferred = newValue } }
     }
 
-    /// Of an awaited read that failed with its connection: the bytes it had, which nothing else hands over. `nil`: none,
-    /// or they went back to the stream.
+    /// For an awaited read that failed with its connection, the bytes it had, which are delivered nowhere else. It is
+    /// `nil` if there were none, or if they returned to the stream.
     public var received: [UInt8]? {
         get { box.facts.received }
         set { change { $0.received = newValue } }
     }
 
-    /// Describes a failure.
+    /// Creates an error.
     public init(_ reason: Reason, operation: String, detail: String, attempts: [Attempt] = []) {
         self.init(reason, operation: operation, subject: .sentence(detail), attempts: attempts)
     }
 
-    /// Describes a failure, of which nobody has to read a text.
+    /// Creates an error whose text is created only on request.
     package init(_ reason: Reason, operation: String, subject: Subject, attempts: [Attempt] = []) {
         box = Box(Facts(reason: reason, operation: operation, subject: subject, attempts: attempts))
     }
@@ -164,16 +165,16 @@ public struct SocketError: Error, Sendable {
     }
 }
 
-/// What Foundation makes an `NSError` of: the same domain and code. Its `localizedDescription` cannot be given without
-/// Foundation; `detail` is the sentence for a person, and `description` has the operation too.
+/// The values from which Foundation creates an `NSError`: the same domain and code. `localizedDescription` can't be
+/// provided without Foundation. `detail` is the sentence for the user, and `description` includes the operation.
 extension SocketError {
-    /// `domain`, for `(error as NSError).domain`.
+    /// The domain, for `(error as NSError).domain`.
     public var _domain: String { domain }
-    /// `code`, for `(error as NSError).code`.
+    /// The code, for `(error as NSError).code`.
     public var _code: Int { code }
 }
 
 extension SocketError: CustomStringConvertible {
-    /// `operation: detail`.
+    /// The text `operation: detail`.
     public var description: String { "\(operation): \(detail)" }
 }

@@ -1,19 +1,19 @@
-/// Where to connect, to listen, or to send, as a person names it: for streams and for datagrams alike.
+/// An address to connect to, to listen on, or to send to, for streams and for datagrams.
 ///
 /// `Endpoint.parse` (EndpointGrammar) reads the text forms.
 public enum Endpoint: Hashable, Sendable {
-    /// A host name or numeric address, and a port of TCP or UDP, as the socket has it. An empty host means every
-    /// interface for a listener or a bind, and this host for a datagram; a connect refuses it.
+    /// A host name or numeric address, and a TCP or UDP port, depending on the socket. An empty host means every
+    /// interface for a listener or a bind, and this host for a datagram. A connect rejects it.
     case host(String, port: UInt16)
     /// A path of a Unix-domain socket, at most 107 bytes long.
     case unix(path: String)
     /// A name in Linux's abstract namespace, without the leading NUL, at most 107 bytes long.
     case abstract(name: String)
 
-    /// `host(_:port:)`, where the port is one of TCP.
+    /// Returns `host(_:port:)` with a TCP port.
     public static func tcp(host: String, port: UInt16) -> Endpoint { .host(host, port: port) }
 
-    /// `host(_:port:)`, where the port is one of UDP.
+    /// Returns `host(_:port:)` with a UDP port.
     public static func udp(host: String, port: UInt16) -> Endpoint { .host(host, port: port) }
 
     /// The endpoint of a numeric or Unix-domain address, or `nil` for a socket without a name, which nothing can be sent
@@ -38,7 +38,7 @@ public enum Endpoint: Hashable, Sendable {
 
     /// Whether this is a numeric multicast group: 224.0.0.0 to 239.255.255.255, or ff00::/8.
     public var isMulticast: Bool {
-        // A scope is no part of the group.
+        // The scope is not part of the group.
         host.flatMap { IPAddress(String($0.prefix { $0 != "%" })) }?.isMulticast ?? false
     }
 }
@@ -53,12 +53,13 @@ extension Endpoint {
         }
     }
 
-    /// Why no Unix-domain socket can be called so, as `argument: sentence`; `nil` if one can, and for a host.
+    /// Why no Unix-domain socket can have this address, as `argument: sentence`, or `nil` if one can or if it is a
+    /// host.
     package var fault: String? {
         guard let name = address?.name else { return nil }
         let what = path == nil ? "name" : "path"
         if name.isEmpty { return "\(what): must not be empty" }
-        // The kernel would take another path than this one, or an abstract name.
+        // The kernel would use a shorter path, or an abstract name.
         if path != nil, name.utf8.contains(0) { return "path: must not contain a NUL byte" }
         guard name.utf8.count > Self.longestUnixPath else { return nil }
         return "\(self): \(name.utf8.count) bytes; a \(what) has at most \(Self.longestUnixPath)"
@@ -66,10 +67,10 @@ extension Endpoint {
 }
 
 extension Endpoint: CustomStringConvertible {
-    /// In the form that `parse` reads: `host:80`, `[::1]:80`, `:80`, `unix:/path`, `unix:@name`.
+    /// The form that `parse` reads: `host:80`, `[::1]:80`, `:80`, `unix:/path`, `unix:@name`.
     public var description: String { (host == nil ? "unix:" : "") + bare }
 
-    /// Without a scheme: `host:80`, `[::1]:80`, `:80`, `/path`, `@name`.
+    /// The form without a scheme: `host:80`, `[::1]:80`, `:80`, `/path`, `@name`.
     package var bare: String {
         switch self {
         case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -78,13 +79,14 @@ extension Endpoint: CustomStringConvertible {
         }
     }
 
-    /// This host in place of an empty one, which only a listener or a bind can use.
+    /// The endpoint to send to: this host instead of an empty one, which only a listener or a bind can use.
     package var toSend: Endpoint {
         guard case .host("", let port) = self else { return self }
         return .host("localhost", port: port)
     }
 
-    /// The endpoint of a datagram socket, which its scheme tells from a stream's: `udp://host:80`, `unixgram:/path`.
+    /// The form of a datagram socket's endpoint, whose scheme differs from a stream's: `udp://host:80`,
+    /// `unixgram:/path`.
     package var datagramText: String { (host == nil ? "unixgram:" : "udp://") + bare }
 }
 

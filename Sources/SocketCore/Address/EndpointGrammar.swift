@@ -1,38 +1,39 @@
-/// Why a text names no endpoint: the text, and what would be right.
+/// The reason that a text is not an endpoint, and what to write instead.
 public struct EndpointError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was given.
+    /// The given text.
     public let text: String
-    /// What is wrong with it and what would be right, as the second half of a sentence.
+    /// The problem and its remedy, as the second half of a sentence.
     public let problem: String
 
-    /// What is said of an address that begins with a scheme of others.
+    /// The problem of an address with an unknown scheme.
     static let unknownScheme = "only tcp:// and unix: are known here; write host:port"
 
-    /// Of a grammar that is built upon this one, and knows these schemes besides: they are named where another was meant.
+    /// Returns the error with these additional schemes named where a scheme is unknown. For grammars that extend this
+    /// one.
     package func naming(_ schemes: [String]) -> EndpointError {
         guard problem == Self.unknownScheme else { return self }
         let known = "tcp://, " + schemes.joined(separator: ", ") + " and unix:"
         return EndpointError(text: text, problem: "only \(known) are known here; write host:port")
     }
 
-    /// For grammars that are built upon this one.
+    /// Creates an error. For grammars that extend this one.
     package init(text: String, problem: String) {
         self.text = text
         self.problem = problem
     }
 
-    /// Both, as one line: `localhost:99999: the port must be 1 to 65535`.
+    /// The text and the problem on one line: `localhost:99999: the port must be 1 to 65535`.
     public var description: String { "\(text.isEmpty ? "an empty address" : text): \(problem)" }
 }
 
 /// The text forms of an endpoint: `host:80`, `[::1]:80`, `[fe80::1%lo]:80`, `:80`, `tcp://host:80`, `unix:/path`,
-/// `unix:@name` and a bare `/path`. Host names are taken as they are; nothing is resolved here.
+/// `unix:@name` and a bare `/path`. Host names are not resolved here.
 extension Endpoint {
     /// The most bytes that the path or name of a Unix-domain socket can have (`sun_path` holds 108, one ends it).
     public static let longestUnixPath = 107
 
-    /// Reads one endpoint. Port 0 (any free port) makes sense only to a listener or a bind, which allow it.
-    /// - Throws: an `EndpointError` that names the text and says what would be right.
+    /// Parses one endpoint. Port 0 (any free port) is useful only for a listener or a bind, which allow it.
+    /// - Throws: an `EndpointError` that contains the text and what to write instead.
     public static func parse(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> Endpoint {
         func refuse(_ problem: String) -> EndpointError { EndpointError(text: text, problem: problem) }
         if text.isEmpty { throw refuse("write host:port, [::1]:port, :port, unix:/path or unix:@name") }
@@ -54,7 +55,7 @@ extension Endpoint {
 
     private struct Problem: Error { let text: String }
 
-    /// What follows `prefix`, whose letters may be of either case.
+    /// Returns the text after `prefix`, which is matched without regard to case.
     private static func rest(of text: String, after prefix: String) -> String? {
         guard text.lowercased().hasPrefix(prefix) else { return nil }
         return String(text.dropFirst(prefix.count))

@@ -1,34 +1,34 @@
 import Glibc
 
-/// An IPv4 or IPv6 address without port and scope: the kernel's bytes, in network order as they lie in memory.
+/// An IPv4 or IPv6 address without port and scope: the kernel's bytes, in network order as in memory.
 package enum IPAddress: Hashable, Sendable {
     case v4(UInt32)
     case v6(UInt64, UInt64)
 
-    /// Reads `127.0.0.1` or `::1`; `nil` if the text is neither. A scope (`%eth0`) is not read.
+    /// Parses `127.0.0.1` or `::1`. Returns `nil` if the text is neither. A scope (`%eth0`) is not accepted.
     package init?(_ text: String) {
         guard let address = Self.v4(text: text) ?? Self.v6(text: text) else { return nil }
         self = address
     }
 
-    /// Reads an address in dotted form, or returns `nil`.
+    /// Parses an address in dotted form. Returns `nil` if the text is not one.
     package static func v4(text: String) -> IPAddress? {
         var bits = in_addr()
         guard isWhole(text), inet_pton(AF_INET, text, &bits) == 1 else { return nil }
         return .v4(bits.s_addr)
     }
 
-    /// Reads an IPv6 address without a scope, or returns `nil`.
+    /// Parses an IPv6 address without a scope. Returns `nil` if the text is not one.
     package static func v6(text: String) -> IPAddress? {
         var halves: (UInt64, UInt64) = (0, 0)
         guard isWhole(text), inet_pton(AF_INET6, text, &halves) == 1 else { return nil }
         return .v6(halves.0, halves.1)
     }
 
-    /// The C library would read the part before a NUL byte, and take that for the whole.
+    /// Whether there is no NUL byte. The C library would parse only the part before it.
     private static func isWhole(_ text: String) -> Bool { !text.utf8.contains(0) }
 
-    /// Whether it stands for every address of its family.
+    /// Whether it is the wildcard address of its family.
     package var isWildcard: Bool {
         switch self {
         case .v4(let bits): bits == 0
@@ -52,7 +52,7 @@ package enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The IPv4 address inside an IPv4-mapped one (RFC 4291, 2.5.5.2); any other address as it is.
+    /// The IPv4 address inside an IPv4-mapped one (RFC 4291, 2.5.5.2), or any other address unchanged.
     package var unmapped: IPAddress {
         guard case .v6(0, let low) = self, UInt64(bigEndian: low) >> 32 == 0xFFFF else { return self }
         return .v4(UInt32(truncatingIfNeeded: UInt64(bigEndian: low)).bigEndian)
@@ -60,7 +60,7 @@ package enum IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress {
-    /// Reads `192.0.2.0/24` or `2001:db8::/32`, a network and the number of bits that its addresses share.
+    /// Parses `192.0.2.0/24` or `2001:db8::/32`: a network and the length of its prefix in bits.
     package static func network(_ text: String) -> (address: IPAddress, bits: Int)? {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let address = IPAddress(String(halves[0])), let bits = Int(halves[1]),
@@ -69,7 +69,7 @@ extension IPAddress {
         return (address, bits)
     }
 
-    /// Whether the first `bits` bits are those of `network`.
+    /// Whether the first `bits` bits equal those of `network`.
     package func isIn(_ network: IPAddress, bits: Int) -> Bool {
         switch (self, network) {
         case (.v4(let one), .v4(let other)):
@@ -90,7 +90,7 @@ extension IPAddress {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// `127.0.0.1`, or `::1` in RFC 5952 form.
+    /// The text form: `127.0.0.1`, or `::1` in RFC 5952 form.
     package var description: String {
         switch self {
         case .v4(let bits):

@@ -1,9 +1,9 @@
-/// One end of a socket, in the numeric form that the kernel gave.
+/// The numeric address of one end of a socket.
 ///
-/// An IP address is kept as the kernel's bytes and becomes text when somebody asks; equal addresses are equal however
-/// their text was written.
+/// An IP address is stored as the kernel's bytes and becomes text on request. Addresses are equal even if their text
+/// was written differently.
 public struct SocketAddress: Hashable, Sendable {
-    /// What kind of address it is.
+    /// The kind of an address.
     public enum Family: String, Hashable, Sendable, Codable, CaseIterable {
         /// An IPv4 address and a port.
         case v4 = "ipv4"
@@ -17,8 +17,8 @@ public struct SocketAddress: Hashable, Sendable {
         case unnamed
     }
 
-    /// The kernel's bytes, in network order as they lie in memory; `text` is a host that has no such bytes here, since
-    /// its scope (`%eth0`) means something to one machine only, or since it is not numeric and the kernel will refuse it.
+    /// The kernel's bytes, in network order as in memory. `text` is a host without such bytes: its scope (`%eth0`) is
+    /// valid on one machine only, or it is not numeric and the kernel will reject it.
     package enum Storage: Hashable, Sendable {
         case v4(UInt32, port: UInt16)
         case v6(UInt64, UInt64, port: UInt16)
@@ -30,10 +30,10 @@ public struct SocketAddress: Hashable, Sendable {
 
     package let storage: Storage
 
-    /// An address as the kernel has it.
+    /// Creates an address from its stored form.
     package init(_ storage: Storage) { self.storage = storage }
 
-    /// A numeric address and a port.
+    /// Creates an address from a numeric address and a port.
     package init(_ ip: IPAddress, port: UInt16) {
         switch ip {
         case .v4(let bits): storage = .v4(bits, port: port)
@@ -41,28 +41,28 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// An IPv4 address in dotted form, and a port.
+    /// Returns the address of an IPv4 host in dotted form, and a port.
     public static func v4(host: String, port: UInt16) -> SocketAddress {
         IPAddress.v4(text: host).map { SocketAddress($0, port: port) }
             ?? SocketAddress(.text(host, port: port, isIPv6: false))
     }
 
-    /// An IPv6 address (with `%scope` where it has one), and a port.
+    /// Returns the address of an IPv6 host (with its `%scope`, if any), and a port.
     public static func v6(host: String, port: UInt16) -> SocketAddress {
         IPAddress.v6(text: host).map { SocketAddress($0, port: port) }
             ?? SocketAddress(.text(host, port: port, isIPv6: true))
     }
 
-    /// A Unix-domain socket bound to a path.
+    /// Returns the address of a Unix-domain socket bound to a path.
     public static func unix(path: String) -> SocketAddress { SocketAddress(.unix(path)) }
 
-    /// A Unix-domain socket in Linux's abstract namespace, without the leading NUL.
+    /// Returns the address of a Unix-domain socket in Linux's abstract namespace. The name has no leading NUL.
     public static func abstract(name: String) -> SocketAddress { SocketAddress(.abstract(name)) }
 
-    /// A Unix-domain socket without a name, as most clients have.
+    /// The address of a Unix-domain socket without a name, as most clients have.
     public static var unnamed: SocketAddress { SocketAddress(.unnamed) }
 
-    /// What kind of address it is.
+    /// The kind of this address.
     public var family: Family {
         switch storage {
         case .v4, .text(_, _, false): .v4
@@ -73,10 +73,10 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The numeric host, an IPv6 one in RFC 5952 form; nil for Unix-domain addresses.
+    /// The numeric host, in RFC 5952 form for IPv6, or `nil` for Unix-domain addresses.
     public var host: String? { if case .text(let host, _, _) = storage { host } else { ip?.description } }
 
-    /// The host's bytes, without a scope; `nil` if it isn't numeric.
+    /// The host's bytes without a scope, or `nil` if the host isn't numeric.
     package var ip: IPAddress? {
         switch storage {
         case .v4(let bits, _): .v4(bits)
@@ -86,7 +86,7 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The port; nil for Unix-domain addresses.
+    /// The port, or `nil` for Unix-domain addresses.
     public var port: UInt16? {
         switch storage {
         case .v4(_, let port), .v6(_, _, let port), .text(_, let port, _): port
@@ -94,7 +94,7 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The path of a `unix` address or the name of an `abstract` one; nil for the others.
+    /// The path of a `unix` address or the name of an `abstract` one, or `nil` for the others.
     public var name: String? {
         switch storage {
         case .unix(let name), .abstract(let name): name
@@ -102,10 +102,10 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The path of a `unix` address; nil for the others.
+    /// The path of a `unix` address, or `nil` for the others.
     public var path: String? { family == .unix ? name : nil }
 
-    /// The same with another port; unchanged where there is none.
+    /// Returns the address with another port, or unchanged if it has none.
     package func with(port: UInt16) -> SocketAddress {
         switch storage {
         case .v4(let bits, _): SocketAddress(.v4(bits, port: port))
@@ -115,28 +115,28 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether it stands for every address of its family.
+    /// Whether it is the wildcard address of its family.
     package var isWildcard: Bool { ip?.isWildcard ?? false }
 
-    /// Whether both are IPv4, both IPv6, or both of the Unix domain.
+    /// Whether both are IPv4, both IPv6, or both Unix-domain.
     package func isSameFamily(as other: SocketAddress) -> Bool { family.row.domain == other.family.row.domain }
 }
 
 extension SocketAddress.Family {
-    /// What is so of every address of a family.
+    /// The facts that hold for every address of a family.
     package struct Row: Sendable {
         /// The kernel's families (address_families(7)), by their names.
         package enum Domain: String, Sendable { case ipv4 = "IPv4", ipv6 = "IPv6", unix = "Unix-domain" }
         package let domain: Domain
-        /// Whether it has a host and a port, and the options and the reports of IP, TCP and UDP.
+        /// Whether it has a host and a port, and the options and statistics of IP, TCP and UDP.
         package var isIP = true
-        /// Whether a datagram socket must be given a name before it sends, since nobody could answer it otherwise.
+        /// Whether a datagram socket must be named before it sends, since its peer could not answer it otherwise.
         package var namesSenders = false
-        /// Whether a full queue of the receiver holds up the sender.
+        /// Whether a full queue of the receiver blocks the sender.
         package var waitsForReceiver = false
-        /// The most bytes that one datagram can carry, where a fixed number of them is known.
+        /// The most bytes that one datagram can carry, or `nil` if there is no fixed limit.
         package var mostSent: Int?
-        /// The most bytes that are kept of one datagram, unless the user says otherwise.
+        /// The most bytes of one datagram that are kept, unless the user sets another limit.
         package var mostReceived = 65_535
     }
 
@@ -156,7 +156,7 @@ extension SocketAddress.Family {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// As a person writes it: `127.0.0.1:80`, `[::1]:80`, `unix:/path`, `unix:@name`.
+    /// The text form: `127.0.0.1:80`, `[::1]:80`, `unix:/path`, `unix:@name`.
     public var description: String {
         switch family {
         case .v4: "\(host ?? ""):\(port ?? 0)"
@@ -169,7 +169,7 @@ extension SocketAddress: CustomStringConvertible {
 }
 
 extension SocketAddress {
-    /// The address of a family that this text, a host, a path or a name, and this port stand for.
+    /// Creates an address from its family, a text (a host, a path or a name) and a port.
     package init(_ family: Family, text: String, port: UInt16) {
         self =
             switch family {
@@ -185,7 +185,7 @@ extension SocketAddress {
 extension SocketAddress: Codable {
     private enum CodingKeys: String, CodingKey { case family, host, port, path, name }
 
-    /// Reads `{"family": "ipv4", "host": ..., "port": ...}` and its likes.
+    /// Decodes `{"family": "ipv4", "host": ..., "port": ...}` and the forms of the other families.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) throws -> String { try values.decode(String.self, forKey: key) }
@@ -196,7 +196,7 @@ extension SocketAddress: Codable {
             port: family.isIP ? try values.decode(UInt16.self, forKey: .port) : 0)
     }
 
-    /// Writes `{"family": "ipv4", "host": ..., "port": ...}` and its likes.
+    /// Encodes `{"family": "ipv4", "host": ..., "port": ...}` and the forms of the other families.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(family, forKey: .family)
