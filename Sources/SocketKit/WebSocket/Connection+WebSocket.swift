@@ -1,16 +1,16 @@
 import SocketCore
 
-/// The hooks of a WebSocket; a connection without one passes them by.
+/// The hooks of a WebSocket. A connection without one skips them.
 extension Connection {
-    /// From now on this connection is a WebSocket's.
+    /// Turns this connection into a WebSocket's.
     func begin(_ layer: WebSocketLayer) {
         layers.taker = .webSocket(layer)
         layer.begin(on: self)
         finishStep()
     }
 
-    /// Shows bytes to the WebSocket where they are, and says which are left: another read is in the way. It runs no user
-    /// code, so nothing has to be settled before.
+    /// Lends bytes to the WebSocket. Returns those that remain because another read is in the way. It runs no user
+    /// code, so nothing must be settled first.
     func lend(_ bytes: UnsafeRawBufferPointer, to webSocket: WebSocketLayer) -> UnsafeRawBufferPointer {
         guard webSocket.gatheredReads == 0, machine.reading.lendsBytes else { return bytes }
         var rest = bytes
@@ -24,7 +24,7 @@ extension Connection {
         return rest
     }
 
-    /// Tells the WebSocket; what moves bytes at once, the rest when nothing is lent any more.
+    /// Notifies the WebSocket: at once of progress in writing, and of everything else when no bytes are lent.
     func notify(_ webSocket: WebSocketLayer, _ notice: SocketNotice) {
         switch notice {
         case .wrote, .wrotePartial: webSocket.transportMoved(on: self)
@@ -38,23 +38,23 @@ extension Connection {
         }
     }
 
-    /// Asks to be flushed at the end of this turn, which pumps the WebSocket.
+    /// Schedules a flush at the end of this turn, which pumps the WebSocket.
     func askForPump() {
         guard !machine.isClosed, !isQueuedForFlush else { return }
         isQueuedForFlush = true
         engine.unflushed.append(self)
     }
 
-    /// What was put off is done, from the outbox.
+    /// Performs a postponed step, from the outbox.
     @inline(never)
     func stepWebSocket(_ notice: SocketNotice?) {
         guard let webSocket else { return }
         if let notice { webSocket.hear(notice, on: self) } else { webSocket.proceed(on: self) }
-        // It may have begun anew on another connection meanwhile; then this one is closed.
+        // The opening may have moved to another connection, in which case this one is closed.
         if !machine.isClosed { finishStep() }
     }
 
-    /// Reads and writes of anybody else's would tear frames apart.
+    /// Rejects reads and writes from other sources, which would tear frames apart.
     func refuseByWebSocket(_ action: SocketCommand.Action, as operation: OperationID) {
         guard var failed = action.failure(as: operation) else { return }
         failed.error = SocketError(
@@ -65,22 +65,22 @@ extension Connection {
 }
 
 extension EngineState {
-    /// A command of a handle, which hears of it when the session is over.
+    /// Performs a command of a handle, which is notified if the session has ended.
     func perform(_ command: WebSocketCommand, of handle: WebSocket, _ id: SocketID?, as operation: OperationID) {
         if let id = present(id, of: handle) { return perform(.webSocket(id, command), as: operation) }
         if case .close = command { return }
         outbox.append(.webSocket(handle, WebSocket.noSession, .failed(operation, WebSocketLayer.notOpen)))
     }
 
-    /// The session that a command is for: that of the time when it was asked for, or the one in which the same opening
-    /// goes on, since a proxy wanted another connection; nil: it is over.
+    /// Returns the session that a command is for: the one it was posted to, or the one in which the same opening
+    /// continues because a proxy required another connection. Returns `nil` if the session has ended.
     private func present(_ id: SocketID?, of handle: WebSocket) -> SocketID? {
         guard let id, connection(id) == nil else { return id }
         guard let later = handle.session, connection(later)?.webSocket?.former.contains(id) == true else { return nil }
         return later
     }
 
-    /// What a WebSocket said is delivered up to the end of its input.
+    /// Records that a WebSocket's notices were delivered up to the end of its input.
     func acknowledgeEnd(of id: SocketID) {
         guard let connection = connection(id), let webSocket = connection.webSocket else { return }
         webSocket.acknowledgeEnd(on: connection)

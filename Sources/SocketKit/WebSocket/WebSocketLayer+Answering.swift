@@ -11,7 +11,7 @@ extension WebSocketLayer {
             self.request = request.head
             let early = bytes.extracting(taken..<bytes.byteCount).withUnsafeBytes { Array($0) }
             stage = .deciding(request, early: early)
-            // User code is asked, so nothing may be lent any more, and nothing more may come meanwhile.
+            // User code decides next, so nothing can be lent and no more bytes can be received until it has.
             connection.isHeldBack = true
             askToProceed(on: connection)
         case .refused(let answer, let problem):
@@ -19,7 +19,7 @@ extension WebSocketLayer {
         }
     }
 
-    /// Answers the request, as the user's hook and RFC 6455 say.
+    /// Answers the request according to the user's hook and RFC 6455.
     func decide(_ request: WebSocketRequest, _ early: [UInt8], on connection: Connection) {
         guard !connection.machine.isClosed else { return }
         defer { connection.handleDelegateCaughtUp() }
@@ -27,7 +27,7 @@ extension WebSocketLayer {
         let verdict = configuration.answer?(request) ?? .upgrade()
         // User code has ended the connection.
         guard !connection.machine.isClosed else { return }
-        // The listener has stopped, so nobody would get this WebSocket.
+        // The listener has stopped, so it could not deliver this WebSocket.
         let engine = connection.engine
         guard handle.load(in: engine) != nil, listener.load(in: engine)?.session == connection.origin.facts.parent
         else {
@@ -66,7 +66,7 @@ extension WebSocketLayer {
         return own.fault.map { HTTPResponse(status: 500, text: "the server's own fields: \($0)\n") }
     }
 
-    /// Answers with plain HTTP and closes; `problem` nil: that is what was wanted.
+    /// Answers with plain HTTP and closes. `problem` is `nil` if user code chose that answer.
     private func refuse(
         _ answer: HTTPResponse, _ problem: String?, isHead: Bool = false, on connection: Connection
     ) {
@@ -87,7 +87,7 @@ extension WebSocketLayer {
         connection.askToClose(.afterWriting)
     }
 
-    /// The answer has to go on going out, and at no less than 16 KiB a second in all, or the connection closes.
+    /// Closes the connection unless the answer has made progress and averages at least 16 KiB a second.
     func expireAnswer(_ sent: (left: Int, due: MonotonicTime), on connection: Connection) {
         let now = connection.engine.now
         guard let due = openDeadline, due <= now else { return }

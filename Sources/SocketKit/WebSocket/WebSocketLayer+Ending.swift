@@ -1,16 +1,16 @@
 import SocketCore
 
-/// The end, and what is shown.
+/// The end of a WebSocket, and its snapshot.
 extension WebSocketLayer {
-    /// How long a deadline is put off while this side itself leaves the peer's bytes in the kernel.
+    /// How long a deadline is postponed while this side leaves the peer's bytes in the kernel.
     private static let patience = Duration.seconds(1)
 
-    /// A deadline came.
+    /// Handles a deadline.
     func expire(on connection: Connection) {
         guard isOpen else { return expireOpening(on: connection) }
         let isLeftInKernel = connection.isHeld || connection.machine.reading.isPausedByHand
         if isLeftInKernel, machine?.state == .open {
-            // The pong may lie among them.
+            // The pong may be among the unread bytes.
             let later = connection.engine.now + Self.patience
             postponed = later
             machine?.putOffMessage(until: later)
@@ -21,7 +21,7 @@ extension WebSocketLayer {
         performEvents(on: connection)
     }
 
-    /// The connection is over: everything ends, and the end is told.
+    /// Ends everything once the connection has ended, and notifies the handle.
     func transportEnded(_ error: SocketError?, on connection: Connection) {
         if case .returning(let tunnel) = stage, let plan, error == nil, let handle = handle.load(in: connection.engine)
         {
@@ -42,7 +42,7 @@ extension WebSocketLayer {
         }
     }
 
-    /// The connection closes. What comes of it is told later; but its last picture shows how it ended.
+    /// Handles the closing of the connection. Notices follow later, but the last snapshot already shows how it ended.
     func transportCloses(_ error: SocketError?, in engine: EngineState) {
         defer { countUnfinished(engine) }
         let now = engine.now
@@ -55,10 +55,11 @@ extension WebSocketLayer {
         for case .closed(let report) in events { self.report = report }
     }
 
-    /// The user let go of it: what is queued, and Close 1001 behind that, go as far as the kernel takes them at once.
+    /// Handles the release of the handle: sends the queued messages and then Close 1001, until the kernel accepts no
+    /// more.
     func goAway(on connection: Connection) {
         guard isOpen, machine?.state == .open else { return }
-        // A code that may be sent, without a reason: nothing refuses that.
+        // This can't throw: the code is a valid one to send, and there is no reason text.
         try? machine?.close(.goingAway, now: connection.engine.now)
         pump(on: connection)
         connection.sendPending()
@@ -79,11 +80,11 @@ extension WebSocketLayer {
         streams = [:]
     }
 
-    /// Why it ended, if that was not in order.
+    /// Returns the error with which it ended, or `nil` if it ended cleanly.
     private func cause(_ error: SocketError?) -> SocketError? {
         guard let report else { return problem ?? error }
         guard let failure = report.failure else { return report.wasClean ? nil : error }
-        // What the kernel said, such as a reset, is more exact than that no Close came.
+        // The kernel's error, such as a reset, says more than the lack of a Close.
         if failure == .endedWithoutClose, let error { return error }
         return SocketError(.webSocket(.failed(failure)), operation: "WebSocket", detail: failure.description)
     }
@@ -104,7 +105,7 @@ extension WebSocketLayer {
         }
     }
 
-    /// It as it is now.
+    /// Returns a snapshot of the WebSocket.
     func snapshot(isConnecting: Bool) -> WebSocketPicture {
         let target = plan?.url.description ?? request.flatMap { WebSocketRequest($0)?.resource } ?? "-"
         var snapshot = WebSocketPicture(role: role, stage: isConnecting ? .connecting : pictured, target: target)

@@ -1,9 +1,9 @@
 import SocketCore
 
-/// What a WebSocket sends and receives, kept for a person to look at: messages and control frames in place of the bytes
-/// that carry them. The heads of its opening handshake are kept as bytes.
+/// The recorded traffic of a WebSocket: messages and control frames instead of the bytes that carry them. The heads of
+/// its opening handshake are recorded as bytes.
 extension WebSocketLayer {
-    /// What of bytes that come belongs to the opening handshake: frames may follow in the same read.
+    /// Returns the part of received bytes that belongs to the opening handshake. Frames may follow in the same read.
     func head(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let span = bytes.bytes
         var count = bytes.count
@@ -17,7 +17,7 @@ extension WebSocketLayer {
         return UnsafeRawBufferPointer(rebasing: bytes[..<count])
     }
 
-    /// A message, or a part of one, was queued.
+    /// Records a queued message, or a queued part of one.
     func log(
         _ type: WebSocketMessageType, _ bytes: [UInt8], isPart: Bool = false, as operation: OperationID,
         on connection: Connection
@@ -31,7 +31,7 @@ extension WebSocketLayer {
         ) { bytes.part($0) }
     }
 
-    /// A part of a message that is streamed was queued.
+    /// Records a queued part of a streamed message.
     func log(part bytes: [UInt8], of stream: OperationID, as operation: OperationID, on connection: Connection) {
         guard connection.traffic != nil, let message = streamed[stream] else { return }
         if bytes.isEmpty, !message.parts.isEmpty { return }
@@ -39,7 +39,7 @@ extension WebSocketLayer {
         streamed[stream]?.parts.append(operation)
     }
 
-    /// A message was not queued.
+    /// Records a message that was rejected.
     func log(refused command: WebSocketCommand, as operation: OperationID, _ why: String, on connection: Connection) {
         switch command {
         case .message(let message): log(message.type, message.bytes, as: operation, on: connection)
@@ -49,7 +49,7 @@ extension WebSocketLayer {
         logSent(operation, why, on: connection)
     }
 
-    /// A message is wholly with the kernel, or will not be sent: `error` says why.
+    /// Records that the kernel accepted a whole message, or that it won't be sent because of `error`.
     func logSent(_ operation: OperationID, _ error: String?, on connection: Connection) {
         guard connection.keepsTraffic || !streamed.isEmpty else { return }
         for part in [operation] + (streamed.removeValue(forKey: operation)?.parts ?? []) {
@@ -57,7 +57,7 @@ extension WebSocketLayer {
         }
     }
 
-    /// A frame came whole, or was made to be sent.
+    /// Records a frame that was completely received, or was created for sending.
     func log(_ frame: WebSocketFrameRecord, on connection: Connection) {
         guard !frame.opcode.isControl else { return logControl(frame, on: connection) }
         if frame.isSent {
@@ -69,7 +69,7 @@ extension WebSocketLayer {
         }
     }
 
-    /// What is kept of the message, or of the part of one, that the next frame of this message carries.
+    /// Returns the recorded message, or part of a message, that the next frame of this message carries.
     private func carrier(of message: WebSocketMessageID) -> OperationID? {
         guard let operation = operation(of: message) else { return nil }
         return streamed[operation]?.nextCarrier() ?? operation
@@ -85,12 +85,12 @@ extension WebSocketLayer {
         var traffic = WebSocketTraffic(kind)
         traffic.add(frame)
         traffic.frames[0].control = []
-        // A pong is told together with how long it took.
+        // A pong is recorded with its round-trip time.
         if !frame.isSent, kind == .pong { return pong = traffic }
         log(traffic, frame.control, frame.isSent ? .sent : .received, on: connection)
     }
 
-    /// A message, or a part of one, came.
+    /// Records a received message, or a received part of one.
     func log(_ type: WebSocketMessageType, received bytes: [UInt8], isPart: Bool, on connection: Connection) {
         guard connection.traffic != nil else { return }
         var traffic = incoming.take() ?? WebSocketTraffic(.init(type))
@@ -116,18 +116,19 @@ extension WebSocketLayer {
     }
 }
 
-/// What is kept of a message that is streamed: its parts, each of which goes out as one frame.
+/// The recorded traffic of a streamed message: its parts, each of which is sent as one frame.
 struct StreamedTraffic {
     var type: WebSocketMessageType
     var parts: [OperationID] = []
-    /// Frames made of it so far.
+    /// The number of its frames created so far.
     private var frames = 0
 
     init(type: WebSocketMessageType) {
         self.type = type
     }
 
-    /// The part that the next frame carries; an empty end without a part of its own belongs to the last.
+    /// Returns the part that the next frame carries. An empty final frame without a part of its own belongs to the last
+    /// part.
     mutating func nextCarrier() -> OperationID? {
         defer { frames += 1 }
         return parts.indices.contains(frames) ? parts[frames] : parts.last

@@ -2,7 +2,7 @@ import SocketCore
 
 /// The opening handshake.
 extension WebSocketLayer {
-    /// Bytes that came before it is open.
+    /// Handles bytes received before it is open.
     func receiveOpening(_ bytes: RawSpan, on connection: Connection) {
         switch stage {
         case .tunnelling(var tunnel):
@@ -23,7 +23,7 @@ extension WebSocketLayer {
         }
     }
 
-    /// The peer ended its stream.
+    /// Handles the peer's end of stream.
     func receiveEnd(on connection: Connection) {
         switch stage {
         case .open:
@@ -66,7 +66,7 @@ extension WebSocketLayer {
         }
     }
 
-    /// The tunnel stands: TLS if it is wanted, and the request.
+    /// Begins TLS within the established tunnel, if requested, and sends the request.
     func enterTunnel(_ early: [UInt8], on connection: Connection) {
         guard let plan, !connection.machine.isClosed else { return }
         if let context = plan.tls {
@@ -112,7 +112,7 @@ extension WebSocketLayer {
 
     // MARK: Open
 
-    /// Frames follow from here on.
+    /// Switches to frames.
     func opened(
         _ agreement: WebSocketAgreement, _ compression: PerMessageDeflateParameters?, on connection: Connection
     ) {
@@ -138,7 +138,7 @@ extension WebSocketLayer {
 
     // MARK: Not open
 
-    /// It does not open; the connection closes with this error.
+    /// Fails the opening and closes the connection with this error.
     func fail(_ reason: WebSocketProblem, _ detail: String, on connection: Connection) {
         let subject = plan.map { $0.url.description } ?? connection.peer?.description ?? connection.target
         fail(SocketError(.webSocket(reason), operation: "handshake", detail: "\(subject): \(detail)"), on: connection)
@@ -150,12 +150,12 @@ extension WebSocketLayer {
         connection.close(error: error)
     }
 
-    /// There is no time left.
+    /// Fails the opening if its deadline has passed.
     func expireOpening(on connection: Connection) {
         guard let due = openDeadline, due <= connection.engine.now else { return }
         if let unsentAnswer { return expireAnswer(unsentAnswer, on: connection) }
         openDeadline = nil
-        // What came of a refusal is more worth knowing than that its body did not end.
+        // The server's refusal is more useful to report than its unfinished body.
         if case .opening(var handshake) = stage, case .failed(.refused(let refusal)) = handshake.receiveEnd() {
             response = refusal.head
             return fail(.refused(refusal), "the server answered \(refusal.head.startLine)", on: connection)

@@ -1,16 +1,16 @@
 import SocketCore
 
-/// What passes once it is open.
+/// The traffic of an open WebSocket.
 extension WebSocketLayer {
-    /// Bytes in the connection's write queue before no more are taken from the machine: what is still there, control
-    /// frames can overtake.
+    /// The bytes in the connection's write queue at which no more are taken from the machine. Control frames can
+    /// overtake bytes that are still in the machine.
     private static let queueLimit = 128 << 10
-    /// Bytes taken from the machine in one turn before other sockets get their share.
+    /// The bytes taken from the machine in one turn before other sockets get their share.
     private static let turnLimit = 1 << 20
 
     // MARK: Out
 
-    /// Carries out a command, or keeps it until there is a machine. Returns whether it did, rather than to refuse it.
+    /// Performs a command, or keeps it until there is a machine. Returns `false` if it was rejected.
     @discardableResult
     func perform(_ command: WebSocketCommand, as operation: OperationID, on connection: Connection) -> Bool {
         guard isOpen else { return performEarly(command, operation, on: connection) }
@@ -84,8 +84,8 @@ extension WebSocketLayer {
 
     static let notOpen = SocketError(.notConnected, operation: "send", detail: "the WebSocket is not open")
 
-    /// Gives the connection what the machine has to send, as far as there is room. It runs where the connection flushes
-    /// its writes, so what was asked for in one turn leaves together.
+    /// Moves the machine's outgoing bytes to the connection's write queue until that is full. Called where the
+    /// connection flushes its writes, so the commands of one turn leave together.
     func pump(on connection: Connection) {
         let now = connection.engine.now
         if pumped.turn != now { pumped = (now, 0) }
@@ -103,7 +103,8 @@ extension WebSocketLayer {
         }
     }
 
-    /// Writes went to the kernel. What comes of it is performed where the connection is done with them.
+    /// Reports bytes that the kernel accepted to the machine. The resulting events are performed once the connection
+    /// has finished its writes.
     func transportMoved(on connection: Connection) {
         let written = handedOn - connection.machine.pendingWriteBytes
         guard isOpen, written > reported else { return }
@@ -113,7 +114,7 @@ extension WebSocketLayer {
 
     // MARK: In
 
-    /// Goes on with what the machine holds; true when bytes may be taken from the kernel again.
+    /// Processes the input that the machine has held. Returns whether more bytes can be read from the kernel.
     func mayReceive(on connection: Connection) -> Bool {
         guard !backPressure.pressure.isHolding else { return false }
         isUserBehind = false
@@ -124,17 +125,17 @@ extension WebSocketLayer {
         return machine?.hasHeldInput != true && !isUserBehind
     }
 
-    /// Leaves the kernel's bytes there while the user is far behind, or the machine is.
+    /// Holds back reads while the user or the machine can't keep up.
     private func holdIfBehind(on connection: Connection) {
         let mustWait = machine?.hasHeldInput == true
-        // The user may have caught up while nothing was held back, and says so only once.
+        // The user may have caught up before anything was held back, and reports that only once.
         if isUserBehind { isUserBehind = backPressure.pressure.isHolding }
         guard mustWait || isUserBehind else { return }
         connection.isHeldBack = true
         if !isUserBehind { askToProceed(on: connection) }
     }
 
-    /// What came before the end of input is delivered.
+    /// Records that everything before the end of input was delivered.
     func acknowledgeEnd(on connection: Connection) {
         machine?.acknowledgeEnd(now: connection.engine.now)
         connection.askForPump()
@@ -142,17 +143,18 @@ extension WebSocketLayer {
 
     // MARK: Messages that are half there
 
-    /// What of each does not count: no more than the kernel holds for a connection anyway.
+    /// The bytes of each unfinished message that don't count, which is no more than the kernel buffers for a connection
+    /// anyway.
     private static let freeBytes = 64 << 10
 
-    /// Tells the machine how much of a message it may keep now.
+    /// Tells the machine how many bytes of an unfinished message it can keep.
     func limitUnfinished(_ engine: EngineState) {
         let limit = engine.configuration.unfinishedMessageBytes
         machine?.limitUnfinished(
             to: Self.freeBytes + max(0, limit - engine.unfinishedBytes + unfinished), of: limit)
     }
 
-    /// Brings the engine's sum up to date.
+    /// Updates the engine's sum.
     func countUnfinished(_ engine: EngineState) {
         let counts = max(0, (machine?.unfinishedBytes ?? 0) - Self.freeBytes)
         guard counts != unfinished else { return }
@@ -162,19 +164,19 @@ extension WebSocketLayer {
 
     // MARK: Events
 
-    /// Performs what the machine said, in order.
+    /// Performs the machine's events in order.
     func performEvents(on connection: Connection) {
         countUnfinished(connection.engine)
         if !events.isEmpty {
             let said = events
             events = []
-            // The connection's last picture is made where it is closed, which comes before this.
+            // The connection's last snapshot is made when it is closed, before the `closed` event is performed.
             for case .closed(let report) in said { self.report = report }
             for event in said { perform(event, on: connection) }
         }
-        // Much may have been made of few bytes, and nothing of it be whole yet.
+        // A few bytes can inflate to many without completing a message.
         if isUserBehind || machine?.hasHeldInput == true { holdIfBehind(on: connection) }
-        // Others come first where the turn's share is used up: write interest brings the reactor back.
+        // Other sockets come first once the turn's budget is spent. Write interest brings the reactor back.
         if !connection.interest.isSendBudgetSpent, machine?.hasOutgoing == true,
             connection.machine.pendingWriteBytes < Self.queueLimit
         {
@@ -216,7 +218,7 @@ extension WebSocketLayer {
 }
 
 extension WebSocketCommand {
-    /// Payload bytes that it carries.
+    /// The number of payload bytes that it carries.
     var byteCount: Int {
         switch self {
         case .message(let message): message.bytes.count

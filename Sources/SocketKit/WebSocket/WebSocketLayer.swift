@@ -1,43 +1,44 @@
 import SocketCore
 
-/// The WebSocket of one connection, which owns it as it owns its TLS: the opening handshake, then the machine. It lives on
-/// the engine's queue.
+/// The WebSocket of one connection: the opening handshake, then the machine. The connection owns it, as it owns its
+/// TLS. It lives on the engine's queue.
 ///
-/// What it is told comes by the connection: bytes that are lent, notices, deadlines, commands. What it does to the
-/// connection, that is to queue writes, to hold back and to close, it does directly; what ends or restarts reading is
-/// put off to `proceed`, since lent bytes must not be received over. What it tells its user goes to the outbox.
+/// The connection passes it lent bytes, notices, deadlines and commands. It queues writes, holds back and closes the
+/// connection directly, but ending or restarting reading waits for `proceed`, since receiving would overwrite the lent
+/// bytes. Notices for its user go to the outbox.
 final class WebSocketLayer: WebSocketStorage {
-    /// Where the opening is.
+    /// The progress of the opening.
     enum Stage {
-        /// Of a client: the proxy was asked.
+        /// For a client, the proxy was asked.
         case tunnelling(TunnelHandshake)
-        /// Of a client: the tunnel stands; TLS or the handshake begins within it as soon as lent bytes are done with.
+        /// For a client, the tunnel is established. TLS or the handshake begins within it once lent bytes are consumed.
         case tunnelled(early: [UInt8])
-        /// Of a client: the proxy wants a new connection, and to know who asks.
+        /// For a client, the proxy requires a new connection with credentials.
         case returning(TunnelHandshake)
-        /// Of a client: the request is out.
+        /// For a client, the request was sent.
         case opening(ClientHandshake)
-        /// Of a server: the request is awaited.
+        /// For a server, the request has not arrived yet.
         case answering(ServerHandshake)
-        /// Of a server: the request is there, and user code is about to be asked; what came behind it waits.
+        /// For a server, the request has arrived and user code is about to decide. `early` holds the bytes that follow
+        /// it.
         case deciding(WebSocketRequest, early: [UInt8])
-        /// The machine has it.
+        /// The WebSocket is open, and the machine handles its bytes.
         case open
-        /// It did not open, and will not.
+        /// It did not open, and never will.
         case over
     }
 
     let role: WebSocketRole
     let configuration: WebSocketConfiguration
-    /// nil: of a server.
+    /// The client's plan, or `nil` for a server.
     let plan: WebSocketPlan?
-    /// Who is told; nil once the user let go of it.
+    /// The handle to notify, or `nil` once the user has released it.
     let handle: HandleReference<WebSocket>
-    /// Of a server: who is told that it opened.
+    /// For a server, the listener to notify when the WebSocket opens.
     let listener: HandleReference<WebSocketListener>
-    /// How far behind the user is.
+    /// The back-pressure of the user.
     let backPressure: SharedBackPressure
-    /// The session in which it began: it names this opening, and all that comes of it, to the handle.
+    /// The first session of this opening, which identifies the opening and its notices to the handle.
     var session = WebSocket.noSession
     var stage: Stage
     var agreement: WebSocketAgreement?
@@ -50,43 +51,43 @@ final class WebSocketLayer: WebSocketStorage {
     var openedIn: Duration?
     var report: WebSocketCloseReport?
 
-    /// The sessions in which it asked its proxy before.
+    /// The earlier sessions in which it asked its proxy.
     var former: [SocketID] = []
-    /// Commands that came before it is open.
+    /// Commands that were posted before it opened.
     var waiting: [(command: WebSocketCommand, operation: OperationID)] = [] {
         didSet { if waiting.isEmpty { waitingBytes = 0 } }
     }
-    /// Their payload bytes.
+    /// The payload bytes of those commands.
     var waitingBytes = 0
-    /// Messages that are streamed, by the operation that began them.
+    /// The streamed messages, by the operation that began them.
     var streams: [OperationID: WebSocketMessageID] = [:]
-    /// Bytes given to the connection's write queue so far, and those of them that the machine knows to be written, or
-    /// that are not its own.
+    /// The bytes given to the connection's write queue so far, and how many of them are not the machine's or were
+    /// reported to it as written.
     var handedOn = 0
     var reported = 0
-    /// What was taken from the machine in this turn.
+    /// The bytes taken from the machine in this turn.
     var pumped = (turn: MonotonicTime.zero, bytes: 0)
-    /// Reads that were gathered and are on their way here; what comes behind them must not be lent past them.
+    /// The gathered reads on their way here. Bytes that follow them must not be lent ahead of them.
     var gatheredReads = 0
-    /// Whether `proceed` was asked for.
+    /// Whether a call of `proceed` is pending.
     var isProceedAsked = false
-    /// Whether the user is so far behind that the kernel's bytes stay there.
+    /// Whether reads are held back because the user can't keep up.
     var isUserBehind = false
-    /// Frames of the message that comes in, and of the pong that came, for the traffic that is kept.
+    /// The recorded traffic of the incoming message and of the received pong.
     var incoming: WebSocketTraffic?
     var pong: WebSocketTraffic?
-    /// Parts of messages that are streamed, by the operation that began them, likewise.
+    /// The recorded traffic of streamed messages, by the operation that began them.
     var streamed: [OperationID: StreamedTraffic] = [:]
-    /// The last write of the opening handshake: it and those before it are no frames.
+    /// The last write of the opening handshake. That write and those before it are not frames.
     var lastPlainWrite = OperationID(0)
-    /// What counts of the message that came in part, in the engine's sum.
+    /// The part of the engine's sum that the unfinished incoming message counts for.
     var unfinished = 0
-    /// Bytes of a plain HTTP answer that were still to go out when somebody last looked, and when it has taken too long.
+    /// The unsent bytes of a plain HTTP response at the last check, and the deadline for sending them.
     var unsentAnswer: (left: Int, due: MonotonicTime)?
-    /// Until when deadlines are put off.
+    /// The time until which deadlines are postponed.
     var postponed: MonotonicTime?
 
-    /// A client that follows this plan.
+    /// Creates the layer of a client that follows `plan`.
     init(_ plan: WebSocketPlan, handle: WebSocket, now: MonotonicTime) {
         role = .client
         configuration = plan.configuration
@@ -99,7 +100,7 @@ final class WebSocketLayer: WebSocketStorage {
         if let tunnel = plan.tunnel { stage = .tunnelling(tunnel) } else { stage = .opening(plan.handshake) }
     }
 
-    /// A server that waits for a request.
+    /// Creates the layer of a server that waits for a request.
     init(listener: WebSocketListener, configuration: WebSocketConfiguration, handle: WebSocket, now: MonotonicTime) {
         role = .server
         self.configuration = configuration
@@ -116,7 +117,7 @@ final class WebSocketLayer: WebSocketStorage {
 
     // MARK: Told by the connection
 
-    /// Everything is set up; whatever is queued waits in the connection until it stands, and TLS does.
+    /// Begins the opening. Writes wait in the connection until it is open and TLS is established.
     func begin(on connection: Connection) {
         if session == WebSocket.noSession { session = connection.id }
         connection.queue(.borrowing(), as: connection.engine.names.nextOperation())
@@ -127,7 +128,7 @@ final class WebSocketLayer: WebSocketStorage {
         }
     }
 
-    /// Bytes came. They are lent for the length of this call.
+    /// Handles received bytes, which are lent for the length of this call.
     func receive(_ bytes: RawSpan, on connection: Connection) {
         if case .open = stage {
             let engine = connection.engine
@@ -138,7 +139,7 @@ final class WebSocketLayer: WebSocketStorage {
         receiveOpening(bytes, on: connection)
     }
 
-    /// What the connection would have told a delegate, from the outbox.
+    /// Handles a notice from the outbox that would otherwise go to a delegate.
     func hear(_ notice: SocketNotice, on connection: Connection) {
         switch notice {
         case .read(_, _, let bytes, _):
@@ -154,7 +155,7 @@ final class WebSocketLayer: WebSocketStorage {
         }
     }
 
-    /// Goes on with what was put off, from the outbox, where user code may run and nothing is lent.
+    /// Continues what was postponed. Called from the outbox, where user code may run and no bytes are lent.
     func proceed(on connection: Connection) {
         isProceedAsked = false
         switch stage {
@@ -171,7 +172,7 @@ final class WebSocketLayer: WebSocketStorage {
         connection.engine.outbox.append(.webSocketStep(connection, nil))
     }
 
-    /// When it wants to be woken.
+    /// The time at which it must be woken, or `nil` if it has no deadline.
     var deadline: MonotonicTime? {
         if let openDeadline { return openDeadline }
         guard isOpen, let due = machine?.deadline else { return nil }

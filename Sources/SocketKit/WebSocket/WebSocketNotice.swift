@@ -10,12 +10,12 @@ enum WebSocketNotice: WeighedNotice {
     case sent(OperationID)
     indirect case failed(OperationID, SocketError)
     case writable
-    /// Input is over: by the peer's Close, or (nil) since it broke the protocol.
+    /// Input has ended, with the peer's Close, or `nil` because the peer broke the protocol.
     indirect case inputEnded(WebSocketCloseFrame?)
     indirect case trust(TLSTrust)
     indirect case closed(WebSocketCloseReport?, SocketError?)
 
-    /// What it takes up while it waits for the user. The end of input, which comes once, waits in the inbox for free.
+    /// The memory it takes up in the inbox. The end of input, which arrives only once, counts as 0.
     var weight: Int {
         switch self {
         case .message(let message): message.bytes.count + BackPressure.noticeWeight

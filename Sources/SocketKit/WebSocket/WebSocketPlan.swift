@@ -1,13 +1,13 @@
 import SocketCore
 
-/// What a client is to do, checked before anything is begun.
+/// A client's validated URL and configuration.
 struct WebSocketPlan: Sendable {
     var url: WebSocketURL
     var configuration: WebSocketConfiguration
-    /// nil: no TLS.
+    /// The TLS context, or `nil` without TLS.
     var tls: TLSContext?
 
-    /// Throws `badParameter` for a setting that is wrong, with a sentence that names it. Files are read here.
+    /// Throws `badParameter` if a setting is invalid, with a sentence that names it. Reads files.
     init(_ url: WebSocketURL, _ configuration: WebSocketConfiguration) throws(SocketError) {
         self.url = url
         self.configuration = configuration
@@ -25,19 +25,19 @@ struct WebSocketPlan: Sendable {
         tls = context
     }
 
-    /// What the connection goes to.
+    /// The endpoint to connect to.
     var endpoint: Endpoint {
         configuration.proxy.map { .host($0.host, port: $0.port) } ?? url.endpoint
     }
 
-    /// The proxy's part; nil: there is none.
+    /// The handshake with the proxy, or `nil` without one.
     var tunnel: TunnelHandshake? {
         guard let proxy = configuration.proxy, case .host(let host, let port) = url.endpoint else { return nil }
         return TunnelHandshake(
             host: host, port: port, credentials: proxy.credentials, headLimit: configuration.headLimit)
     }
 
-    /// The handshake, with a key of its own.
+    /// A new handshake with a random key.
     var handshake: ClientHandshake {
         let key = Base64.text(Digests.random(16))
         return ClientHandshake(
