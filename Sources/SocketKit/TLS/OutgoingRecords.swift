@@ -1,13 +1,13 @@
-/// Encrypted bytes on their way to the kernel, and how many plaintext bytes each record of them carries. It owns memory
-/// only while there are some, or until `release` when more are to follow.
+/// Encrypted bytes for the kernel, with the number of plaintext bytes in each record. Memory that has become empty is
+/// kept until `release`.
 struct OutgoingRecords: ~Copyable {
-    /// Room for the records of one pass; a handshake's flight may need more.
+    /// The capacity for the records of one pass. A handshake's flight can exceed it.
     static let usualCapacity = 4 * (16_384 + 256)
 
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var head = 0
     private var tail = 0
-    /// Of each record that carries plaintext: where it ends, counted from the start of the memory, and how much.
+    /// For each record with plaintext, its end as an offset into the memory, and its plaintext bytes.
     private var records: [(end: Int, plain: Int)] = []
 
     init() {}
@@ -18,7 +18,7 @@ struct OutgoingRecords: ~Copyable {
 
     var count: Int { tail - head }
 
-    /// The bytes, until the next change.
+    /// The unsent bytes, valid until the next change.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[head..<tail]) }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -38,12 +38,13 @@ struct OutgoingRecords: ~Copyable {
         head = 0
     }
 
-    /// What was appended last is a record of so much plaintext.
+    /// Marks the bytes appended last as a record of `plain` plaintext bytes.
     mutating func mark(plain: Int) {
         records.append((tail, plain))
     }
 
-    /// The kernel took so many bytes; the answer is the plaintext of the records that are wholly with it now.
+    /// Removes `count` bytes that the kernel accepted. Returns the plaintext bytes of the records it now has
+    /// completely.
     mutating func consume(_ count: Int) -> Int {
         head += count
         var plain = 0
@@ -60,7 +61,7 @@ struct OutgoingRecords: ~Copyable {
         return plain
     }
 
-    /// Gives the memory back, where nothing waits in it.
+    /// Frees the memory if it is empty.
     mutating func release() {
         guard count == 0 else { return }
         memory.deallocate()

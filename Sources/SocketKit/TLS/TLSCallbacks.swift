@@ -1,7 +1,7 @@
 import CSocketKitOpenSSL
 import SocketCore
 
-/// What OpenSSL calls in the middle of one of its own calls. They capture nothing: the exchange is found through the
+/// The functions that OpenSSL calls during its own calls. They capture nothing and find the exchange through the
 /// session.
 enum TLSCallbacks {
     private static func exchange(_ ssl: OpaquePointer?) -> TLSExchange? {
@@ -9,7 +9,7 @@ enum TLSCallbacks {
         return CallbackObject<TLSExchange>.object(data)
     }
 
-    /// No password: a prompt would block the program and write on its screen.
+    /// Supplies no password, since a prompt would block the program and write on its screen.
     static let password:
         @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 =
             { _, _, _, _ in -1 }
@@ -20,14 +20,14 @@ enum TLSCallbacks {
         exchange.context.keyLog?.add(String(cString: line))
     }
 
-    /// Notes alerts.
+    /// Records alerts.
     static let information: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { ssl, kind, value in
         guard kind & SSL_CB_ALERT != 0 else { return }
         exchange(ssl)?.alerts.append((UInt8(truncatingIfNeeded: value), kind & SSL_CB_WRITE != 0))
     }
 
-    /// Keeps a session that the server offered, for the next connection to it; none whose certificate a person
-    /// accepted, who then would not be asked again.
+    /// Keeps a session that the server offered, for the next connection to it. A session with a certificate that the
+    /// user accepted is not kept, since a resumed one would skip the question.
     static let newSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
         guard let exchange = exchange(ssl), let key = exchange.sessionKey, SSL_SESSION_is_resumable(session) == 1,
             exchange.isAcceptedByHand == nil
@@ -36,8 +36,8 @@ enum TLSCallbacks {
         return 1
     }
 
-    /// Accepts the name that a client asks for, if it asks for one. OpenSSL keeps only an accepted name with the session,
-    /// so that the name is known again when the session is resumed.
+    /// Accepts the name that a client requests, if any. OpenSSL keeps only an accepted name with the session, so that
+    /// the name is known when the session is resumed.
     static let serverName:
         @convention(c) (OpaquePointer?, UnsafeMutablePointer<CInt>?, UnsafeMutableRawPointer?) -> CInt = { ssl, _, _ in
             let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name)
@@ -50,8 +50,8 @@ enum TLSCallbacks {
             UnsafePointer<UInt8>?, UInt32, UnsafeMutableRawPointer?
         ) -> Int32
 
-    /// Chooses the first of our protocols that the client offers too; where there is none, the handshake fails
-    /// (RFC 7301 section 3.2).
+    /// Selects the first local protocol that the client also offers. If there is none, the handshake fails (RFC 7301
+    /// section 3.2).
     static let selectProtocol: Selection = { ssl, chosen, length, offered, count, _ in
         guard let exchange = exchange(ssl), let offered, let chosen, let length else {
             return SSL_TLSEXT_ERR_ALERT_FATAL
@@ -80,7 +80,7 @@ enum TLSCallbacks {
 
     // MARK: The peer's certificate
 
-    /// Looks at the peer's certificate. 1: the handshake goes on, or waits for a verdict.
+    /// Verifies the peer's certificate. Returns 1 if the handshake continues or waits for a verdict.
     static let verify: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
         let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
         guard let exchange = exchange(ssl) else { return 0 }
@@ -90,7 +90,7 @@ enum TLSCallbacks {
 }
 
 extension TLSExchange {
-    /// OpenSSL has looked at the certificate; what it found stands in `store`.
+    /// Decides according to OpenSSL's verification result, which is in `store`.
     fileprivate func judge(_ store: OpaquePointer?, _ ssl: OpaquePointer?) -> Int32 {
         let found = finding(store)
         let isRefusal = if case .failed = found.verification { true } else { false }
@@ -106,7 +106,7 @@ extension TLSExchange {
     private struct Finding {
         var verification: TLSVerification
         var code: Int
-        /// nil: it passed.
+        /// The verification problem, or `nil` if it passed.
         var problem: String?
     }
 
@@ -132,8 +132,8 @@ extension TLSExchange {
         }
     }
 
-    /// A client stops in the middle of the handshake until there is a verdict. OpenSSL lets no server do so: a server's
-    /// handshake goes on, and its session waits behind it.
+    /// Asks for a verdict. A client stops in the middle of the handshake until there is one. OpenSSL doesn't allow that
+    /// for a server, so a server's handshake continues, and its session waits afterwards.
     private func ask(_ store: OpaquePointer?, _ ssl: OpaquePointer?, _ found: Finding) -> Int32 {
         switch isAcceptedByHand {
         case nil:
@@ -153,7 +153,7 @@ extension TLSExchange {
         }
     }
 
-    /// The code decides which alert the peer gets.
+    /// Rejects the certificate. The code determines the alert that the peer receives.
     private func refused(_ store: OpaquePointer?, _ code: Int) -> Int32 {
         X509_STORE_CTX_set_error(store, Int32(clamping: code))
         return 0

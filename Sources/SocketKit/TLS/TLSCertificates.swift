@@ -2,28 +2,28 @@ import CSocketKitOpenSSL
 import Glibc
 import SocketCore
 
-/// X.509 certificates in words. Pointers to them belong to OpenSSL.
+/// Descriptions of X.509 certificates. The pointers belong to OpenSSL.
 enum TLSCertificates {
-    /// The peer's own certificate, then those that it sent along; empty: it sent none.
+    /// Returns the peer's own certificate, then those that it sent with it, or an empty array if it sent none.
     static func chain(of ssl: OpaquePointer) -> [TLSCertificate] {
         guard let own = SSL_get0_peer_certificate(ssl) else { return [] }
         let others = SSL_get_peer_cert_chain(ssl)
         return describe(own, others)
     }
 
-    /// The chain that is being verified.
+    /// Returns the chain that is being verified.
     static func chain(of store: OpaquePointer?) -> [TLSCertificate] {
         guard let own = X509_STORE_CTX_get0_cert(store) else { return [] }
         return describe(own, X509_STORE_CTX_get0_untrusted(store))
     }
 
-    /// The same certificates, in DER.
+    /// Returns the peer's certificates in DER, its own first, or an empty array if it sent none.
     static func encodedChain(of ssl: OpaquePointer) -> [[UInt8]] {
         guard let own = SSL_get0_peer_certificate(ssl) else { return [] }
         return list(own, SSL_get_peer_cert_chain(ssl)).map(encoded)
     }
 
-    /// The chain that is being verified, in DER.
+    /// Returns the chain that is being verified, in DER.
     static func encodedChain(of store: OpaquePointer?) -> [[UInt8]] {
         guard let own = X509_STORE_CTX_get0_cert(store) else { return [] }
         return list(own, X509_STORE_CTX_get0_untrusted(store)).map(encoded)
@@ -37,7 +37,7 @@ enum TLSCertificates {
         return Array(UnsafeBufferPointer(start: encoded, count: Int(count)))
     }
 
-    /// A certificate in DER in words; nil: it is none.
+    /// Returns the description of a certificate in DER, or `nil` if the bytes are not one.
     static func describe(encoded bytes: [UInt8]) -> TLSCertificate? {
         bytes.withUnsafeBufferPointer { buffer in
             var place = buffer.baseAddress
@@ -50,7 +50,7 @@ enum TLSCertificates {
         }
     }
 
-    /// More than so many certificates are not shown; no chain is as long.
+    /// The most certificates that are listed. No chain is that long.
     private static let limit = 16
 
     private static func describe(_ own: OpaquePointer, _ others: OpaquePointer?) -> [TLSCertificate] {
@@ -96,7 +96,7 @@ enum TLSCertificates {
         printed { X509_NAME_print_ex($0, name, 0, co_name_form) >= 0 }
     }
 
-    /// `DNS:example.org`, `IP Address:127.0.0.1`.
+    /// Returns the alternative names, such as `DNS:example.org` and `IP Address:127.0.0.1`.
     private static func alternativeNames(_ certificate: OpaquePointer) -> [String] {
         let index = X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)
         guard index >= 0, let names = X509_get_ext(certificate, index) else { return [] }
@@ -109,7 +109,7 @@ enum TLSCertificates {
         return ASN1_TIME_to_tm(time, &parts) == 1 ? Int64(timegm(&parts)) : 0
     }
 
-    /// What OpenSSL prints, at most 4 KiB of it.
+    /// Returns the first 4 KiB of what OpenSSL prints.
     private static func printed(_ fill: (OpaquePointer) -> Bool) -> String {
         guard let bio = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(bio) }

@@ -2,8 +2,8 @@ import CSocketKitOpenSSL
 import SocketCore
 
 extension TLSSettings {
-    /// Takes ciphers by the numbers that IANA has assigned, those of TLS 1.3 apart from the others. Returns the first that
-    /// OpenSSL does not have, and then nothing has changed.
+    /// Sets the ciphers by their IANA numbers. TLS 1.3 suites are kept apart from the others. Returns the first that
+    /// OpenSSL doesn't support, in which case nothing changes, or else `nil`.
     package mutating func setCiphers(_ numbers: [UInt16]) -> UInt16? {
         guard OpenSSL.isReady, let context = SSL_CTX_new(TLS_method()) else { return numbers.first }
         defer { SSL_CTX_free(context) }

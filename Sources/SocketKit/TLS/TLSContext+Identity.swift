@@ -1,7 +1,7 @@
 import CSocketKitOpenSSL
 import SocketCore
 
-/// What this side shows: from files, or from memory.
+/// This side's certificate and key, from files or from memory.
 extension TLSContext {
     static func setIdentity(_ context: OpaquePointer, _ settings: TLSSettings) throws(SocketError) {
         guard let identity = settings.identity else { return }

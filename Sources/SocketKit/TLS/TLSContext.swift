@@ -2,10 +2,10 @@ import CSocketKitOpenSSL
 import Glibc
 import SocketCore
 
-/// Settings that were checked, with the files they name read in: what the sessions of all connections with these
-/// settings share. Made on the thread that asks for TLS, since reading the system's authorities takes milliseconds.
+/// Validated settings with their files loaded, shared by the sessions of all connections with these settings. It is
+/// created on the thread that requests TLS, since reading the system's authorities takes milliseconds.
 final class TLSContext: Sendable {
-    /// OpenSSL's context, and the sessions that clients may resume.
+    /// OpenSSL's context, and the sessions that clients can resume.
     private struct State: ~Copyable {
         let context: OpaquePointer
         var sessions: [String: OpaquePointer] = [:]
@@ -20,14 +20,14 @@ final class TLSContext: Sendable {
         }
     }
 
-    /// Peers whose sessions are kept.
+    /// The most peers whose sessions are kept.
     private static let sessionLimit = 64
 
     let settings: TLSSettings
     let keyLog: KeyLogFile?
     private let state: Lock<State>
 
-    /// Throws `badParameter` with a sentence that names the setting that is wrong.
+    /// Throws `badParameter` if a setting is invalid, with a sentence that names it.
     init(_ settings: TLSSettings) throws(SocketError) {
         if let fault = settings.fault { throw Self.refused(fault) }
         self.settings = settings
@@ -37,7 +37,7 @@ final class TLSContext: Sendable {
         state = Lock(State(context))
     }
 
-    /// A session over `exchange`, which must outlive it. nil: out of memory.
+    /// Returns a new session over `exchange`, which must outlive it, or `nil` if memory runs out.
     func makeSSL(_ exchange: TLSExchange) -> LibraryPointer? {
         let made = state.withLock { LibraryPointer(SSL_new($0.context)) }
         guard let ssl = made.pointer else { return nil }
@@ -58,7 +58,7 @@ final class TLSContext: Sendable {
             if TLSNames.isAddress(name) {
                 X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), TLSNames.withoutScope(name))
             } else {
-                // The subject's common name is no name of a server (RFC 9525, 2).
+                // The subject's common name doesn't identify a server (RFC 9525, 2).
                 let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
                 SSL_set_hostflags(ssl, UInt32(flags))
                 SSL_set1_host(ssl, name)
@@ -69,15 +69,16 @@ final class TLSContext: Sendable {
         state.withLock { state in
             guard let session = state.sessions[key] else { return }
             SSL_set_session(ssl.pointer, session)
-            // A ticket of TLS 1.3 is used once, so that nobody can link two connections by it (RFC 8446, appendix C.4);
-            // the server gives new ones. Before TLS 1.3 it gives none with a resumed session, so the session is kept.
+            // A TLS 1.3 ticket is used once, so that two connections can't be linked by it (RFC 8446, appendix C.4),
+            // and the server issues new ones. Before TLS 1.3 it issues none with a resumed session, so the session is
+            // kept.
             guard SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION else { return }
             state.sessions[key] = nil
             SSL_SESSION_free(session)
         }
     }
 
-    /// Keeps a session, of which it becomes the owner, for the next connection to that peer.
+    /// Keeps a session for the next connection to that peer, and becomes its owner.
     func keep(_ session: LibraryPointer, for key: String) {
         state.withLock { state in
             guard let session = session.pointer else { return }
@@ -96,7 +97,7 @@ final class TLSContext: Sendable {
 // MARK: - From settings to OpenSSL
 
 extension TLSContext {
-    /// A new context, which the caller owns.
+    /// Returns a new context, which the caller owns.
     private static func make(_ settings: TLSSettings, withKeyLog: Bool) throws(SocketError) -> LibraryPointer {
         guard OpenSSL.isReady else { return LibraryPointer(nil) }
         ERR_clear_error()
@@ -155,7 +156,7 @@ extension TLSContext {
             guard SSL_CTX_load_verify_file(context, path) == 1 else {
                 throw refused("trust file \(path): \(TLSReasons.file(path, holding: "certificate"))")
             }
-            // A server tells its clients whose certificates it takes.
+            // A server tells its clients which authorities it accepts.
             if !isClient { SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(path)) }
         case .folder(let path):
             var status = stat()
@@ -176,7 +177,7 @@ extension TLSContext {
     }
 
     private static func setSessions(_ context: OpaquePointer, _ settings: TLSSettings) {
-        // A certificate that a person accepted once would be accepted again with a resumed session.
+        // A resumed session would repeat the user's acceptance of a certificate.
         guard settings.resumesSessions, settings.role == .client || settings.trustEvaluator == .library else {
             co_ctx_set_cache(context, co_cache_off)
             SSL_CTX_set_options(context, co_no_ticket)
@@ -188,7 +189,7 @@ extension TLSContext {
             SSL_CTX_sess_set_new_cb(context, TLSCallbacks.newSession)
         } else {
             co_ctx_set_cache(context, co_cache_server)
-            // Without a name of its own, a server that asks for certificates resumes nothing.
+            // Without its own session identifier context, a server that requests certificates resumes nothing.
             SSL_CTX_set_session_id_context(context, Array("SocketKit".utf8), 9)
         }
     }

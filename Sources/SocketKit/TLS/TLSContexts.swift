@@ -1,24 +1,24 @@
 import Glibc
 import SocketCore
 
-/// Contexts made lately, so that connections with the same settings share what was read and the sessions to resume.
+/// A cache of recent contexts, so that connections with the same settings share loaded files and resumable sessions.
 enum TLSContexts {
     private struct Key: Equatable {
         var settings: TLSSettings
-        /// A file that was changed since is read again.
+        /// The stamps of the files. A file that has changed is read again.
         var stamps: [FileStamp?]
     }
 
-    /// Contexts kept, with their certificates and keys.
+    /// The most contexts that are cached, with their certificates and keys.
     private static let limit = 16
     private static let kept = Lock<[(key: Key, context: TLSContext)]>([])
 
-    /// The context of these settings. Reads files: not for the engine's queue.
+    /// Returns the context of these settings. Reads files, so it must not be called on the engine's queue.
     static func context(for settings: TLSSettings) throws(SocketError) -> TLSContext {
         let key = Key(settings: settings, stamps: stamps(settings))
         if let found = kept.withLock({ list in list.first { $0.key == key }?.context }) { return found }
         let made = try TLSContext(settings)
-        // Once more, since a key log file may have been made just now.
+        // The stamps are taken again, since the key log file may have just been created.
         let madeKey = Key(settings: settings, stamps: stamps(settings))
         kept.withLock { list in
             list.removeAll { $0.key.settings == settings }
@@ -42,7 +42,7 @@ enum TLSContexts {
     }
 }
 
-/// Which file lies at a path, and in which state.
+/// The identity and state of the file at a path.
 private struct FileStamp: Equatable {
     private let numbers: [Int]
 

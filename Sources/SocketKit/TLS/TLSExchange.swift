@@ -1,35 +1,35 @@
 import CSocketKitOpenSSL
 import SocketCore
 
-/// What OpenSSL's callbacks read and write while one of its calls is under way: the bytes of the wire, the verdict on
-/// the peer's certificate, and what was said in alerts. One for each session, which owns it; OpenSSL holds a pointer.
+/// The data that OpenSSL's callbacks read and write during an OpenSSL call: encrypted bytes, the verdict on the peer's
+/// certificate, and alerts. Each session owns one, and OpenSSL holds a pointer to it.
 final class TLSExchange {
     let context: TLSContext
-    /// Names the peer in the store of sessions to resume; nil: none is kept.
+    /// The peer's key in the store of resumable sessions, or `nil` if its sessions aren't stored.
     let sessionKey: String?
     let askedName: String?
     let expectedName: String?
 
     /// Encrypted bytes from the peer, lent for the length of the call.
     var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Encrypted bytes of an earlier call that OpenSSL has not taken yet; they come before `incoming`.
+    /// Encrypted bytes of an earlier call that OpenSSL has not consumed yet. They precede `incoming`.
     var leftover = PreBuffer()
     /// Encrypted bytes for the peer.
     var outgoing = OutgoingRecords()
 
-    /// What a person said of the peer's certificate.
+    /// The user's verdict on the peer's certificate.
     var isAcceptedByHand: Bool?
-    /// What is to be asked about the peer's certificate; it gets its name where it is asked.
+    /// The pending question about the peer's certificate. It gets its identifier where it is asked.
     var question: TLSTrust?
-    /// Why OpenSSL would have refused the certificate that was asked about.
+    /// Why OpenSSL would have rejected the certificate in question.
     var askedProblem: String?
-    /// What OpenSSL found about the certificate; nil: it has not looked.
+    /// OpenSSL's verification result, or `nil` if it has not verified the certificate yet.
     var verification: TLSVerification?
 
-    /// Alerts in the order in which they passed, since somebody last asked.
+    /// The alerts sent and received since they were last taken, in order.
     var alerts: [(number: UInt8, isOurs: Bool)] = []
 
-    /// Lines for a key log, where there is one, since somebody last asked.
+    /// The key log lines since they were last taken, if there is a key log.
     var secrets: [String] = []
 
     init(context: TLSContext, sessionKey: String?, askedName: String?, expectedName: String?) {
@@ -39,7 +39,7 @@ final class TLSExchange {
         self.expectedName = expectedName
     }
 
-    /// Gives OpenSSL what there is, at most `room`; 0: there is nothing.
+    /// Copies encrypted bytes to `room` until it is full. Returns the number copied, or 0 if there are none.
     func take(into room: UnsafeMutableRawBufferPointer) -> Int {
         if !leftover.isEmpty {
             let count = min(room.count, leftover.count)
@@ -54,7 +54,7 @@ final class TLSExchange {
         return count
     }
 
-    /// The loan is over: what OpenSSL has not taken is kept.
+    /// Ends the loan: bytes that OpenSSL has not consumed are copied.
     func keepRest() {
         if !incoming.isEmpty { leftover.append(incoming) }
         incoming = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -63,12 +63,12 @@ final class TLSExchange {
 
 // MARK: - The BIO
 
-/// OpenSSL's way to the wire: a BIO that never touches a descriptor.
+/// OpenSSL's connection to the wire: a BIO that never touches a descriptor.
 enum TLSWire {
-    /// Made once for the process; it lives as long as that.
+    /// The one BIO_METHOD, which lives as long as the process.
     static let method = Method()
 
-    /// A BIO_METHOD, which never changes once made.
+    /// A BIO_METHOD, which is immutable once created.
     struct Method: Sendable {
         let address: LibraryPointer
 
@@ -96,7 +96,7 @@ enum TLSWire {
         }
     }
 
-    /// A BIO over this exchange, which must outlive it.
+    /// Returns a BIO over this exchange, which must outlive it.
     static func bio(_ exchange: TLSExchange) -> OpaquePointer? {
         let bio = BIO_new(method.address.pointer)
         BIO_set_data(bio, CallbackObject.lend(exchange))

@@ -1,13 +1,13 @@
 import Glibc
 import SocketCore
 
-/// Files that settings of TLS name.
+/// The files that TLS settings name.
 enum TLSFiles {
-    /// The most bytes of one; the authorities of a whole system are a quarter of a megabyte.
+    /// The largest accepted file size in bytes. A whole system's authorities take a quarter of a megabyte.
     private static let limit = 16 << 20
 
-    /// Returns why a file is not read, or `nil` if it may be, or cannot be opened at all. A pipe could keep the reader
-    /// waiting for ever, a device could have no end.
+    /// Returns why a file must not be read, or `nil` if it can be, or can't be opened at all. A pipe could block the
+    /// reader forever, and a device could be endless.
     static func problem(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
@@ -19,8 +19,8 @@ enum TLSFiles {
 }
 
 extension TLSSettings {
-    /// Reads the files that the settings name, so that a call with the same settings finds them read: for callers that
-    /// make that call where nothing may block. Throws what that call would throw.
+    /// Reads the files that the settings name, so that a later call with the same settings uses them from memory. For
+    /// callers that make that call where they must not block. Throws what that call would throw.
     package func readFiles() throws(SocketError) {
         _ = try TLSContexts.context(for: self)
     }

@@ -1,31 +1,31 @@
 import SocketCore
 
-/// TLS of one connection: what was asked for, and once the handshake began, its session.
+/// The TLS of one connection: its settings and, once the handshake has begun, its session.
 final class TLSLayer {
     let context: TLSContext
-    /// The name to ask the server for, unless it is an address; nil: none is known.
+    /// The server name to request, unless it is an address, or `nil` if none is known.
     let askedName: String?
-    /// The name or address that the peer's certificate is checked for; nil: none is.
+    /// The name or address that the peer's certificate must match, or `nil` if it isn't checked.
     let expectedName: String?
-    /// Names the peer among the sessions to resume.
+    /// The peer's key in the store of resumable sessions.
     let sessionKey: String?
-    /// When TLS was asked for.
+    /// When TLS was requested.
     var asked = MonotonicTime(nanoseconds: 0)
     var session: TLSSession?
     var began: MonotonicTime?
     var handshakeTime: Duration?
-    /// What is known once the handshake is done.
+    /// The facts about the session, once the handshake is complete.
     var facts: TLSSession.Facts?
-    /// The question about the peer's certificate that waits for its answer.
+    /// The question about the peer's certificate that awaits its verdict.
     var question: TLSTrust?
 
-    /// Encrypted bytes wait inside the session until there is room for their plaintext.
+    /// Set while encrypted bytes wait inside the session for room for their plaintext.
     var hasMore = false
-    /// The kernel has no more bytes from the peer: FIN.
+    /// Set once the kernel has reported the peer's FIN.
     var hasWireEnded = false
-    /// FIN goes out when the encrypted bytes before it are with the kernel.
+    /// Set while FIN waits for the encrypted bytes before it to be accepted by the kernel.
     var owesFIN = false
-    /// FIN goes out without close_notify, since a relay passes on a stream that was cut off.
+    /// Set if FIN is sent without close_notify, because a relay forwards a truncated stream.
     var withholdsCloseNotify = false
     var plaintextReceived: UInt64 = 0
     var plaintextSent: UInt64 = 0
@@ -37,8 +37,8 @@ final class TLSLayer {
         self.sessionKey = sessionKey
     }
 
-    /// Makes a layer for a connection to `host` (nil: a peer of which no name is known) at `address`. Throws
-    /// `badParameter` when the peer's name shall be checked and there is none.
+    /// Creates a layer for a connection to `host` at `address`. `host` is `nil` if the peer's name isn't known. Throws
+    /// `badParameter` if the name must be checked and there is none.
     static func make(_ context: TLSContext, host: String?, address: String) throws(SocketError) -> TLSLayer {
         let settings = context.settings
         guard settings.role == .client else {
@@ -55,7 +55,7 @@ final class TLSLayer {
             sessionKey: "\(name ?? "") \(address)")
     }
 
-    /// This layer as it is shown.
+    /// Returns a snapshot of this layer.
     func snapshot(_ upgrade: TLSUpgrade, isClosed: Bool) -> TLSSnapshot {
         var snapshot = TLSSnapshot(
             role: context.settings.role, phase: phase(upgrade, isClosed: isClosed), asked: asked)
@@ -100,7 +100,7 @@ final class TLSLayer {
     }
 }
 
-/// TLS of a connection on its way to another engine.
+/// The TLS of a connection that moves to another engine.
 struct MovedTLS: Sendable {
     private let context: TLSContext
     private let askedName: String?

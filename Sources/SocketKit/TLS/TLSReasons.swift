@@ -2,9 +2,9 @@ import CSocketKitOpenSSL
 import Glibc
 import SocketCore
 
-/// OpenSSL's errors in words. Its queue of errors belongs to the thread, so it is emptied before each call.
+/// The text of OpenSSL's errors. The error queue belongs to the thread, so it is cleared before each call.
 enum TLSReasons {
-    /// The first error that is queued, in OpenSSL's words; the queue is empty then.
+    /// Returns the text of the first queued error, and clears the queue.
     static func take() -> String {
         let code = ERR_get_error()
         ERR_clear_error()
@@ -17,7 +17,7 @@ enum TLSReasons {
         return "error \(String(code, radix: 16))"
     }
 
-    /// Why a PEM file could not be used.
+    /// Returns why a PEM file could not be used.
     static func file(_ path: String, holding what: String, of certificate: String? = nil) -> String {
         var reasons: [String] = []
         while case let code = ERR_get_error(), code != 0 { reasons.append(text(code)) }
@@ -35,13 +35,13 @@ enum TLSReasons {
     }
 }
 
-/// A file of TLS secrets, in the form that Wireshark reads (SSLKEYLOGFILE).
+/// A file of TLS secrets in Wireshark's format (SSLKEYLOGFILE).
 final class KeyLogFile: Sendable {
     private let descriptor: Int32
 
-    /// Opens it to add lines, and makes it readable for its owner only. Throws `badParameter` when that cannot be done,
-    /// for a symbolic link, and for a file that belongs to another user or has a second name: whoever made those could
-    /// read the secrets, or have them written into a file of the caller's.
+    /// Opens the file to append lines, and makes it readable by its owner only. Throws `badParameter` if that fails, or
+    /// if the file is a symbolic link, belongs to another user or has a second name. The owner of such a file could
+    /// read the secrets, or have them written to one of the caller's files.
     init(_ path: String) throws(SocketError) {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
         descriptor = open(path, flags, 0o600)

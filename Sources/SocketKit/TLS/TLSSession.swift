@@ -1,25 +1,25 @@
 import CSocketKitOpenSSL
 import SocketCore
 
-/// One TLS session as a pump without a socket: encrypted bytes in, plaintext out, and the other way round.
+/// One TLS session without a socket: it turns encrypted bytes into plaintext and plaintext into encrypted bytes.
 ///
-/// It is locked, though one engine at a time uses it, since a connection may move to another engine. Bytes are lent to
-/// it for the length of a call.
+/// It has a lock because a connection can move to another engine, although only one engine uses it at a time. Bytes are
+/// lent to it for the length of a call.
 final class TLSSession: Sendable {
     /// How a call ended.
     enum Outcome: Equatable {
-        /// It did what was asked for, as far as there was room; there may be more.
+        /// It succeeded, up to the room that was given. There may be more.
         case done
-        /// It needs more bytes from the peer; all that were given are taken.
+        /// It needs more bytes from the peer, and has consumed those it was given.
         case wantsBytes
-        /// Somebody has to judge the peer's certificate; then comes `answer`, and the handshake is called again.
+        /// The peer's certificate needs a verdict. Call `answer`, then continue the handshake.
         case asks(TLSTrust)
-        /// The peer has ended its stream in order (close_notify).
+        /// The peer has ended its stream with close_notify.
         case closed
         case failed(TLSFailure)
     }
 
-    /// What is known of a session whose handshake is done.
+    /// The facts about a session whose handshake is complete.
     struct Facts {
         var version: String
         var cipher: String
@@ -31,7 +31,7 @@ final class TLSSession: Sendable {
         var isResumed: Bool
     }
 
-    /// An alert that passed.
+    /// An alert that was sent or received.
     struct Alert: Equatable {
         var number: UInt8
         var isOurs: Bool
@@ -40,7 +40,7 @@ final class TLSSession: Sendable {
     fileprivate struct State: ~Copyable {
         let ssl: OpaquePointer
         let exchange: TLSExchange
-        /// The reason for which nothing goes any more.
+        /// The error that ended the session. Later calls fail with it.
         var failure: TLSFailure?
 
         init(_ ssl: OpaquePointer, _ exchange: TLSExchange) {
@@ -55,7 +55,7 @@ final class TLSSession: Sendable {
 
     private let state: Lock<State>
 
-    /// Makes a session. nil: out of memory.
+    /// Creates a session. Returns `nil` if memory runs out.
     init?(_ context: TLSContext, askedName: String?, expectedName: String?, sessionKey: String?) {
         let exchange = TLSExchange(
             context: context, sessionKey: sessionKey, askedName: askedName, expectedName: expectedName)
@@ -63,12 +63,12 @@ final class TLSSession: Sendable {
         state = Lock(State(ssl, exchange))
     }
 
-    /// The peer's certificates in DER, its own first; empty: none was shown.
+    /// The peer's certificates in DER, its own first, or empty if it presented none.
     var peerCertificates: [[UInt8]] { state.withLock { TLSCertificates.encodedChain(of: $0.ssl) } }
 
     // MARK: The pump
 
-    /// Goes on with the handshake, with these bytes behind all that were given before. `done`: it is over.
+    /// Continues the handshake with `bytes`, which follow all earlier ones. Returns `done` when it is complete.
     func handshake(_ bytes: LentBytes) -> Outcome {
         state.withLock { state in
             state.exchange.incoming = bytes.bytes
@@ -83,7 +83,7 @@ final class TLSSession: Sendable {
         }
     }
 
-    /// The verdict on the peer's certificate.
+    /// Records the verdict on the peer's certificate.
     func answer(_ accept: Bool) {
         state.withLock { state in
             state.exchange.isAcceptedByHand = accept
@@ -91,7 +91,7 @@ final class TLSSession: Sendable {
         }
     }
 
-    /// Decrypts into `room` until it is full or these bytes, behind all that were given before, are used up.
+    /// Decrypts into `room` until it is full or `bytes`, which follow all earlier ones, are consumed.
     func decrypt(_ bytes: LentBytes, into room: LentBytes) -> (count: Int, outcome: Outcome) {
         state.withLock { state in
             state.exchange.incoming = bytes.bytes
@@ -111,8 +111,8 @@ final class TLSSession: Sendable {
     /// The most plaintext that one record holds.
     private static let recordLimit = 16_384
 
-    /// Encrypts these buffers, in order, up to so many records; small ones share a record, through `scratch`. The count
-    /// is of the plaintext that was taken.
+    /// Encrypts the buffers in order, up to `records` records. Small buffers share a record, through `scratch`. The
+    /// returned count is in bytes of plaintext.
     func encrypt(
         _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, scratch: LentBytes, records: Int
     ) -> (count: Int, outcome: Outcome) {
@@ -134,7 +134,7 @@ final class TLSSession: Sendable {
         }
     }
 
-    /// Says close_notify, once; what it says waits in `outgoing`.
+    /// Writes close_notify to `outgoing`, once.
     func sendCloseNotify() {
         state.withLock { state in
             guard state.failure == nil, SSL_in_init(state.ssl) == 0 else { return }
@@ -152,19 +152,20 @@ final class TLSSession: Sendable {
         }
     }
 
-    /// The kernel took so many of them; the answer is the plaintext whose records are wholly with it now.
+    /// Removes `count` encrypted bytes that the kernel accepted. Returns the number of plaintext bytes whose records it
+    /// now has completely.
     func sent(_ count: Int) -> Int {
         state.withLock { $0.exchange.outgoing.consume(count) }
     }
 
-    /// Nothing more is to be sent for now: the memory for it is given back.
+    /// Frees the memory of `outgoing`, since nothing more is sent for now.
     func releaseOutgoing() {
         state.withLock { $0.exchange.outgoing.release() }
     }
 
     // MARK: Facts
 
-    /// The alerts that passed since this was last asked.
+    /// Returns the alerts that were sent or received since the last call.
     func takeAlerts() -> [Alert] {
         state.withLock { state in
             let alerts = state.exchange.alerts.map { Alert(number: $0.number, isOurs: $0.isOurs) }
@@ -173,7 +174,7 @@ final class TLSSession: Sendable {
         }
     }
 
-    /// The lines of the key log that were added since this was last asked.
+    /// Returns the key log lines added since the last call.
     func takeSecrets() -> [String] {
         state.withLock { state in
             defer { if !state.exchange.secrets.isEmpty { state.exchange.secrets = [] } }
@@ -187,12 +188,12 @@ final class TLSSession: Sendable {
     var hasSentCloseNotify: Bool { state.withLock { SSL_get_shutdown($0.ssl) & co_close_notify_sent != 0 } }
     var hasReceivedCloseNotify: Bool { state.withLock { SSL_get_shutdown($0.ssl) & co_close_notify_received != 0 } }
 
-    /// The chain that the peer has shown so far, and what came of looking at it.
+    /// The chain that the peer has presented so far, and its verification result.
     var certificates: (chain: [TLSCertificate], verification: TLSVerification?) {
         state.withLock { (TLSCertificates.chain(of: $0.ssl), $0.exchange.verification) }
     }
 
-    /// What is known once the handshake is done.
+    /// The facts about the session. Valid once the handshake is complete.
     var facts: Facts {
         state.withLock { state in
             let ssl = state.ssl
@@ -213,7 +214,7 @@ final class TLSSession: Sendable {
 }
 
 extension TLSSession.State {
-    /// What came of looking at the peer's certificate. A resumed session brings its first handshake's result along.
+    /// The verification result of the peer's certificate. A resumed session keeps the result of its first handshake.
     fileprivate var verification: TLSVerification {
         if let verification = exchange.verification { return verification }
         guard SSL_get0_peer_certificate(ssl) != nil else { return .none }
@@ -225,7 +226,7 @@ extension TLSSession.State {
         return .notRequired(code: code, text: String(cString: X509_verify_cert_error_string(code)))
     }
 
-    /// How a call of OpenSSL's that did not succeed ended.
+    /// Returns the outcome of an OpenSSL call that did not succeed.
     fileprivate mutating func outcome(_ status: Int32) -> TLSSession.Outcome {
         if let failure { return .failed(failure) }
         switch SSL_get_error(ssl, status) {
@@ -260,8 +261,8 @@ struct BufferCursor {
         self.buffers = buffers
     }
 
-    /// The next piece: where it lies, if the present buffer fills it or nothing follows; else copied together into
-    /// `scratch`, which has room for it. Empty: there is nothing more.
+    /// Returns the next piece, or an empty one at the end. It borrows the current buffer if that fills the piece or is
+    /// the last, and otherwise copies from several buffers into `scratch`, which has room for `limit` bytes.
     mutating func next(atMost limit: Int, scratch: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         skipEmpty()
         guard index < buffers.count else { return UnsafeRawBufferPointer(start: nil, count: 0) }
