@@ -1,12 +1,12 @@
-/// Writes one HTTP request as a command for a POSIX shell that has curl send it again.
+/// Exports one HTTP request as a POSIX shell command that sends it again with curl.
 package enum CurlExport {
-    /// Bytes of a body that are an argument; more go through a pipe.
+    /// The longest body in bytes that is passed as an argument. Longer ones go through a pipe.
     private static let longestArgument = 32_768
-    /// From this length on curl may ask before it sends.
+    /// The longest body in bytes that curl sends without first asking with Expect.
     private static let longestUnasked = 1_024
 
-    /// The command.
-    /// - Throws: why the client's bytes are not one request, or cannot be one of curl's.
+    /// Returns the command.
+    /// - Throws: why the client's bytes are not one request, or not one that curl can send.
     package static func text(_ bytes: [UInt8], _ row: ExportRow) throws(ExportProblem) -> String {
         let request = try RecordedRequest(bytes)
         let unfit = request.fields.first { $0.value.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } }
@@ -36,7 +36,7 @@ package enum CurlExport {
         }
     }
 
-    /// The URL, and what leads to the recorded server whatever name the request has for it.
+    /// Returns the URL, and the options that lead to the recorded server whatever name the request has for it.
     private static func address(of request: RecordedRequest, _ row: ExportRow) throws(ExportProblem) -> [String] {
         let isSecure = row.target.hasPrefix("tls://")
         let place = isSecure ? String(row.target.dropFirst(6)) : row.target
@@ -58,7 +58,7 @@ package enum CurlExport {
         return options + [word("\(isSecure ? "https" : "http")://\(authority)\(isInURL ? path : "/")")]
     }
 
-    /// Every field as it was, and none that curl would add.
+    /// Returns every recorded field, and suppresses those that curl would add.
     private static func fields(of request: RecordedRequest) -> [String] {
         var words: [String] = []
         for field in request.fields {
@@ -73,7 +73,7 @@ package enum CurlExport {
         return words
     }
 
-    /// Whether it is a name and a port and nothing else.
+    /// Whether it is only a name and a port.
     private static func isPlain(_ host: String) -> Bool {
         !host.isEmpty
             && host.utf8.allSatisfy { byte in
@@ -85,26 +85,26 @@ package enum CurlExport {
     private static func word(_ text: String) -> String { ShellWord.quoted(Array(text.utf8)) ?? "''" }
 }
 
-/// Bytes as words of a POSIX shell. Whatever they are, the shell takes them for text, and a terminal shows nothing but
-/// printable ASCII.
+/// Quotes bytes as words of a POSIX shell. The shell takes any bytes as text, and a terminal shows only printable
+/// ASCII.
 package enum ShellWord {
-    /// One word that stands for just these bytes; `nil`: no word of a shell can.
+    /// Returns one word that stands for exactly these bytes, or `nil` if no shell word can.
     package static func quoted(_ bytes: [UInt8]) -> String? {
         if bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) {
             let parts = bytes.split(separator: 0x27, omittingEmptySubsequences: false)
             return "'" + parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "'\\''") + "'"
         }
-        // A substitution drops newlines at its end.
+        // A substitution drops trailing newlines.
         guard !bytes.contains(0), bytes.last != 0x0A else { return nil }
         return "\"$(printf \(format(bytes)))\""
     }
 
-    /// The format with which printf(1) writes these bytes.
+    /// Returns the format with which printf(1) writes these bytes.
     package static func format(_ bytes: [UInt8]) -> String {
         var text = "'"
         for byte in bytes {
             switch byte {
-            // It would begin an option.
+            // A leading hyphen would begin an option.
             case 0x2D where text == "'": text += octal(byte)
             case 0x25: text += "%%"
             case 0x27, 0x5C: text += octal(byte)

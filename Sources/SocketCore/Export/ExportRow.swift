@@ -1,24 +1,24 @@
-/// One session of a capture that can be exported: a row as the list shows it, and the packets that are its own.
+/// One session of a capture that can be exported: a row of the list, and the session's packets.
 package struct ExportRow: Sendable {
-    /// What is known of it, for a filter.
+    /// Its snapshot, for filters.
     package var snapshot: SocketSnapshot
-    /// Its packets' sessions, as `CapturedSessions` counts them: plaintext and ciphertext of TLS are two.
+    /// The indices of its sessions in `CapturedSessions`. The plaintext and the ciphertext of TLS are two sessions.
     package var flows: [Int] = []
-    /// The one that has what the programs sent: plaintext, where there is any.
+    /// The session with the programs' own bytes: the plaintext, if there is any.
     package var flow: Int
-    /// Whether that is the plaintext of TLS.
+    /// Whether that session is the plaintext of TLS.
     package var isPlaintext = false
     package var isStream: Bool
-    /// Why it is not one conversation; `nil`: it is.
+    /// Why it is not one conversation, or `nil` if it is.
     package var obstacle: String?
     /// The end that connected.
     package var client: SyntheticPacket.End
-    /// What it connected to, in the form that `socktui connect` takes.
+    /// The address it connected to, in the form that `socktui connect` takes.
     package var target: String
 
     package var id: SocketID { snapshot.id }
 
-    /// The row in one line, for a list to choose from.
+    /// The row as one line of a list.
     package var words: String {
         let ends = [snapshot.local, snapshot.peer].compactMap { $0?.description }
         let between = ends.isEmpty ? snapshot.target : ends.joined(separator: " and ")
@@ -26,7 +26,7 @@ package struct ExportRow: Sendable {
     }
 }
 
-/// Reads a capture through and finds its rows. What it keeps is bounded as an opened capture is.
+/// Reads a whole capture and finds its rows. Its memory is bounded like that of an opened capture.
 package struct ExportIndex: Sendable {
     private struct Flow: Sendable {
         var interface: CaptureInterface?
@@ -43,12 +43,13 @@ package struct ExportIndex: Sendable {
     private var decoder = InspectionFrameDecoder()
     private var mirror = InspectionMirror()
     private var latest: [SocketID: SocketSnapshot] = [:]
-    /// Where a recording of ours begins, in nanoseconds since 1970: with its first snapshot. `nil`: with its first packet.
+    /// When a recording by this program begins, in nanoseconds since 1970: at its first snapshot, or `nil` if at its
+    /// first packet.
     package private(set) var start: Int64?
     /// Whether the file has frames of the inspection wire.
     package private(set) var isOurs = false
 
-    /// What is wrong with the file, if this is all of it.
+    /// The file's problem, if it ends here.
     package var problemAtEnd: String? { reader.problemAtEnd }
 
     package init() {
@@ -57,7 +58,7 @@ package struct ExportIndex: Sendable {
         mirror.watches(watch)
     }
 
-    /// Takes the next bytes of the file.
+    /// Processes the next bytes of the file.
     package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
         reader.append(bytes)
         while let entry = try reader.next() {
@@ -117,7 +118,7 @@ package struct ExportIndex: Sendable {
                 continue
             }
             let flows = former.flows + [index]
-            // Plaintext begins after what it was encrypted in.
+            // Plaintext begins after the ciphertext that carries it.
             if row.isPlaintext { former = row }
             former.flows = flows
             former.obstacle = obstacle(former)
@@ -126,7 +127,7 @@ package struct ExportIndex: Sendable {
         return rows.values.sorted { $0.id < $1.id }
     }
 
-    /// A record of a TLS handshake begins with it.
+    /// The first byte of a TLS handshake record.
     private static let handshake: UInt8 = 22
 
     private func obstacle(_ row: ExportRow) -> String? {
@@ -147,7 +148,7 @@ package struct ExportIndex: Sendable {
         var snapshot = session.snapshot
         snapshot.id = id
         if let known = latest[id], number != nil { snapshot = known }
-        // The local end of a recording is ours; that of a foreign file is the client's.
+        // In a recording by this program the local end is the socket's. In any other file it is the client's.
         let isServer = number != nil && snapshot.role == .accepted
         let client = flows[index].client ?? (isServer ? session.peer : session.local)
         let isPlaintext = number != nil && name.hasSuffix(" plaintext")
@@ -160,7 +161,7 @@ package struct ExportIndex: Sendable {
         let address = (isServer ? snapshot.local : snapshot.peer)?.description ?? snapshot.target
         if snapshot.role == .datagram { return address.hasPrefix("unix") ? address : "udp://\(address)" }
         guard isPlaintext else { return address }
-        // The name that was asked for is the one on the certificate.
+        // The requested name is the one on the certificate.
         let name = isServer ? address : snapshot.target
         return "tls://\(name)"
     }

@@ -1,12 +1,12 @@
-/// What passed between client and server of one session, put together.
+/// The reassembled traffic between the client and the server of one session.
 package struct ExportedConversation: Sendable {
     package enum Side: String, CaseIterable, Sendable { case client, server }
 
-    /// One read or write, or what a packet added.
+    /// One read or write, or the bytes that a packet added.
     package struct Part: Hashable, Sendable {
         package var side: Side
         package var bytes: [UInt8]
-        /// When, from the first packet on.
+        /// The time since the first packet.
         package var time: MonotonicTime
 
         package init(side: Side, bytes: [UInt8], time: MonotonicTime = .zero) {
@@ -19,7 +19,7 @@ package struct ExportedConversation: Sendable {
         package var side: Side
         package var isReset: Bool
         package var time: MonotonicTime
-        /// Parts before it.
+        /// The number of parts before it.
         package var parts: Int
 
         package init(side: Side, isReset: Bool = false, time: MonotonicTime = .zero, parts: Int) {
@@ -31,20 +31,20 @@ package struct ExportedConversation: Sendable {
     package private(set) var ends: [End] = []
     /// When it began.
     package private(set) var opened = MonotonicTime.zero
-    /// Bytes that are not in the file.
+    /// The number of bytes that the file lacks.
     package private(set) var missing: UInt64 = 0
-    /// Whether more passed than is kept here.
+    /// Whether the session had more traffic than is kept here.
     package private(set) var isCut = false
 
-    /// Bytes that are kept of one session.
+    /// The most bytes that are kept of one session.
     package static let limit = 256 << 20
 
     package init(_ parts: [Part], ends: [End] = []) { (self.parts, self.ends) = (parts, ends) }
 
-    /// What one side sent.
+    /// Returns the bytes that one side sent.
     package func bytes(of side: Side) -> [UInt8] { parts.filter { $0.side == side }.flatMap(\.bytes) }
 
-    /// Reads the selected packets of one session out of a capture.
+    /// Reads the selected packets of one session from a capture.
     package struct Reader: Sendable {
         private var reader = CaptureReader()
         private var selection: PacketSelection
@@ -53,7 +53,7 @@ package struct ExportedConversation: Sendable {
 
         package init(_ selection: PacketSelection) { self.selection = selection }
 
-        /// Takes the next bytes of the file.
+        /// Processes the next bytes of the file.
         package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
             reader.append(bytes)
             while let entry = try reader.next() {
@@ -70,7 +70,7 @@ package struct ExportedConversation: Sendable {
             }
         }
 
-        /// What the packets add up to, once the file has ended.
+        /// Returns the conversation once the file has ended.
         package mutating func finish(_ row: ExportRow) -> ExportedConversation {
             packets.finish()
             var conversation = ExportedConversation([])

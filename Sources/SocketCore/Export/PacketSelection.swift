@@ -1,12 +1,12 @@
-/// The packets of some sessions within some time: what an export takes of a capture.
+/// The part of a capture to export: the packets of some sessions within a time span.
 package struct PacketSelection: Sendable {
     private let flows: Set<Int>
     private let span: ClosedRange<Duration>
     private let start: Int64?
     private var sessions = CapturedSessions(keeping: 0, all: 0)
 
-    /// The sessions by their index in `CapturedSessions`; the time from `start` on, or from the first packet. What was before
-    /// `start` counts as being there.
+    /// Selects sessions by their index in `CapturedSessions`. Time is counted from `start`, or else from the first
+    /// packet. Packets before `start` count as being at it.
     package init(flows: Set<Int>, span: ClosedRange<Duration>, start: Int64? = nil) {
         (self.flows, self.span, self.start) = (flows, span, start)
     }
@@ -14,7 +14,7 @@ package struct PacketSelection: Sendable {
     package mutating func beginSection() { sessions.beginSection() }
     package mutating func add(_ interface: CaptureInterface) { sessions.add(interface) }
 
-    /// Whether this packet is among them. Every packet of the file must be asked for, in its order.
+    /// Whether this packet is selected. Must be called for every packet of the file, in order.
     package mutating func admits(_ packet: CapturedPacket) -> Bool {
         let time = start.map { since($0, packet) } ?? (sessions.time(of: packet.nanoseconds) - .zero)
         guard let taken = sessions.take(packet) else { return false }
@@ -27,28 +27,29 @@ package struct PacketSelection: Sendable {
     }
 }
 
-/// Writes what a selection admits as pcapng, block by block.
+/// Writes the selected packets as pcapng, block by block.
 package struct CaptureExport: Sendable {
     private var reader = CaptureReader()
     private var selection: PacketSelection
     private var writer = PcapngWriter()
-    /// Whether nothing is left out: fragments and what is neither TCP nor UDP neither, and the state of sockets goes along.
+    /// Whether everything is exported, including fragments, packets that are neither TCP nor UDP, and the state of
+    /// sockets.
     private let isWhole: Bool
     private var pending: [CaptureInterface] = []
-    /// The number in the new file of each interface that has a packet there.
+    /// The number in the new file of each interface that has a packet in it.
     private var numbers: [Int: UInt32] = [:]
     private var hasSection = false
-    /// Packets written.
+    /// The number of packets written.
     package private(set) var packets: UInt64 = 0
 
     package init(_ selection: PacketSelection, isWhole: Bool) {
         (self.selection, self.isWhole) = (selection, isWhole)
     }
 
-    /// Returns the blocks made since the last call.
+    /// Returns the blocks written since the last call.
     package mutating func take() -> [UInt8] { writer.take() }
 
-    /// Takes the next bytes of the file.
+    /// Processes the next bytes of the file.
     package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
         reader.append(bytes)
         while let entry = try reader.next() {
@@ -59,7 +60,7 @@ package struct CaptureExport: Sendable {
                 selection.add(interface)
                 pending.append(interface)
             case .packet(let packet): if isWhole || selection.admits(packet) { write(packet) }
-            // These are of all sessions, and a part is often meant for others.
+            // These are of all sessions, and a partial export is often meant for other people.
             case .name(let address, let name): if isWhole { writer.name(name, of: address) }
             case .secrets(let lines): if isWhole { writer.secrets(Array(lines)) }
             case .frames(let frames): if isWhole { writer.frames(Array(frames)) }

@@ -1,4 +1,4 @@
-/// One HTTP request, taken apart as far as it takes to make it again.
+/// One HTTP request, parsed into the parts needed to send it again.
 package struct RecordedRequest: Hashable, Sendable {
     package var method: String
     package var target: [UInt8]
@@ -9,7 +9,7 @@ package struct RecordedRequest: Hashable, Sendable {
 
     private static let head = Array("\r\n\r\n".utf8)
 
-    /// The request that these bytes are, and nothing else.
+    /// Parses bytes that are exactly one request.
     /// - Throws: why they are not.
     package init(_ bytes: [UInt8]) throws(ExportProblem) {
         guard let end = bytes.firstRange(of: Self.head) else {
@@ -36,7 +36,7 @@ package struct RecordedRequest: Hashable, Sendable {
         }
     }
 
-    /// The values of a field, whatever the case of its name.
+    /// Returns the values of a field, without regard to the case of its name.
     package func values(of name: String) -> [[UInt8]] {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
@@ -86,7 +86,7 @@ package struct RecordedRequest: Hashable, Sendable {
         return lines + [rest]
     }
 
-    /// A name as RFC 9110 has it; `nil`: it is not one.
+    /// Returns a token as RFC 9110 defines it, or `nil` if it is not one.
     private static func token(_ bytes: ArraySlice<UInt8>) -> String? {
         let text = String(decoding: bytes, as: UTF8.self)
         let marks = Set("!#$%&'*+-.^_`|~".utf8)
@@ -112,7 +112,7 @@ package struct RecordedRequest: Hashable, Sendable {
 }
 
 extension RandomAccessCollection where Element == UInt8, Index == Int {
-    /// Where another sequence of bytes begins and ends in this one, first.
+    /// Returns the first occurrence of other bytes.
     fileprivate func firstRange(of other: [UInt8]) -> Range<Int>? {
         guard count >= other.count else { return nil }
         for start in startIndex...(endIndex - other.count) where self[start] == other[0] {

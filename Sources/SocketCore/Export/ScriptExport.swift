@@ -1,14 +1,15 @@
-/// Writes the client's part of a conversation as a script that connects, sends the same bytes and waits for answers.
+/// Exports the client's part of a conversation as a script that connects, sends the same bytes and waits for answers.
 package enum ScriptExport {
-    /// Bytes of one `send`: escaped, they fit a line of a script.
+    /// The most bytes of one `send`, which fit a line of a script when escaped.
     private static let most = 12_000
-    /// Of an answer, so much is waited for: what it begins with is the part that says what it is.
+    /// The most bytes of an answer to wait for. Its beginning identifies it.
     private static let longestWait = 60
 
-    /// How long each answer is waited for; without it, a number that an answer begins with would be taken for that.
+    /// How long to wait for each answer. Without it, a number at the beginning of an answer would be parsed as the
+    /// duration.
     private static let patience = "10s"
 
-    /// The script; `problem`: why the conversation cannot be one.
+    /// Returns the script. Throws why the conversation can't be one.
     package static func text(_ conversation: ExportedConversation, _ row: ExportRow) throws(ExportProblem) -> String {
         let turns = turns(of: conversation, isStream: row.isStream)
         guard turns.contains(where: { $0.side == .client }) else { throw ExportProblem("its client sent nothing") }
@@ -38,16 +39,16 @@ package enum ScriptExport {
                 }
             }
         }
-        // What is still queued is sent before the end. An answer says that all was.
+        // Queued bytes are sent before the end. An answer shows that all were.
         if lines.last?.hasPrefix("send ") == true { lines.append("close after-writes") }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What one side sent until the other did; datagrams stay apart.
+    /// Returns the bytes that one side sent until the other did. Datagrams stay separate.
     private static func turns(of conversation: ExportedConversation, isStream: Bool) -> [ExportedConversation.Part] {
         var turns: [ExportedConversation.Part] = []
         for part in conversation.parts {
-            // Writes stay writes; what was read is one answer.
+            // Writes stay separate. Reads are joined to one answer.
             if isStream, part.side == .server, turns.last?.side == .server {
                 turns[turns.count - 1].bytes += part.bytes
             } else {
@@ -57,7 +58,7 @@ package enum ScriptExport {
         return turns
     }
 
-    /// Escaped text that no blank at an end is lost of.
+    /// Returns escaped text that loses no blank at either end.
     private static func line(_ bytes: [UInt8]) -> String {
         var text = EscapedText.show(bytes)
         if text.hasPrefix(" ") { text = "\\x20" + text.dropFirst() }
@@ -65,7 +66,7 @@ package enum ScriptExport {
         return text
     }
 
-    /// The first run of printable characters, of three or more.
+    /// Returns the first run of three or more printable characters.
     private static func awaited(_ bytes: [UInt8]) -> String? {
         let runs = bytes.split { !(0x20..<0x7F).contains($0) }.lazy.map { trimmed($0).prefix(longestWait) }
         return runs.first { $0.count >= 3 }.map { String(decoding: trimmed($0), as: UTF8.self) }
@@ -78,7 +79,7 @@ package enum ScriptExport {
     }
 }
 
-/// Why a session cannot be exported as was asked: one sentence.
+/// One sentence that says why a session can't be exported as requested.
 package struct ExportProblem: Error, Hashable, Sendable {
     package var sentence: String
     package init(_ sentence: String) { self.sentence = sentence }
