@@ -1,32 +1,32 @@
-/// Where two answers first differ, with what is around it on both sides.
+/// The first difference between two answers, with the bytes around it on both sides.
 package struct AnswerDifference: Error, Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
-        /// Another byte came.
+        /// A byte differs.
         case bytes
-        /// Less came.
+        /// Bytes are missing.
         case missing
-        /// More came.
+        /// There are extra bytes.
         case extra
     }
 
     package var kind: Kind
-    /// Its offset in what was expected, and in what came. They differ only where a hole had another length.
+    /// Its offsets in the expected and in the received answer. They differ only after a hole of another length.
     package var expectedOffset: Int
     package var offset: Int
     package var expected: ByteExcerpt
     package var received: ByteExcerpt
 }
 
-/// Some bytes of a stream around a place.
+/// Some bytes of a stream around a position.
 package struct ByteExcerpt: Hashable, Sendable {
     /// The offset of the first of them in the stream.
     package var start: Int
     package var bytes: [UInt8]
 
-    /// Bytes in a row of hex.
+    /// The number of bytes in a row of hex.
     package static let row = 16
 
-    /// The row with the place, the one before it and the one after it; `base`: the offset of the first byte that there is.
+    /// Takes the row with the position, and the rows before and after it. `base` is the offset of the first of `bytes`.
     package init(of bytes: [UInt8], base: Int = 0, around place: Int) {
         start = max(base, place / Self.row * Self.row - Self.row)
         let from = min(bytes.count, start - base)
@@ -36,13 +36,13 @@ package struct ByteExcerpt: Hashable, Sendable {
 
 /// How a stream of answers ended.
 package enum AnswerEnding: String, Hashable, Sendable, CaseIterable {
-    /// It did not: the connection stayed open.
+    /// It did not end: the connection stayed open.
     case open
-    /// By FIN, or close_notify.
+    /// With FIN, or close_notify.
     case closed
-    /// By RST, or another failure.
+    /// With RST, or another failure.
     case reset
-    /// TLS was cut off without close_notify.
+    /// TLS was truncated without close_notify.
     case cut
     /// There was no connection.
     case refused

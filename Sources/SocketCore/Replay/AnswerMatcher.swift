@@ -1,51 +1,51 @@
-/// Compares an answer with a pattern while it comes.
+/// Compares an answer with a pattern while it arrives.
 package struct AnswerMatcher: Sendable {
-    /// Whether the answer has come as far as a place of the pattern.
+    /// Whether the answer has reached a position of the pattern.
     package enum Progress: Hashable, Sendable {
         case reached, notYet
-        /// The place is in a hole of any length: it is reached when nothing more comes.
+        /// The position is in a hole of any length, and is reached when no more bytes arrive.
         case whenQuiet
     }
 
     package let pattern: AnswerPattern
-    /// Whether more may follow than the pattern has.
+    /// Whether bytes can follow the end of the pattern.
     private let allowsMore: Bool
-    /// The latest bytes that came; the first of them is the one at `base`.
+    /// The latest received bytes. The first of them has offset `base`.
     private var text: [UInt8] = []
     private var base = 0
-    /// The next byte of the answer to look at.
+    /// The offset of the next byte to compare.
     private var place = 0
     private var piece = 0
-    /// Bytes of the current piece that came.
+    /// The number of bytes that have matched the current piece.
     private var within = 0
-    /// After a gap: the piece that follows it, and where it is being looked for.
+    /// After a gap, the piece that follows it, and the offset where it is being searched for.
     private var search: (piece: Int, place: Int)?
-    /// Where the latest gap begins.
+    /// The offset of the latest gap.
     private var gapStart = 0
-    /// Where it came farthest, while there is a gap.
+    /// The farthest mismatch while searching after a gap.
     private var farthest: (expected: Int, place: Int) = (0, 0)
     package private(set) var difference: AnswerDifference?
 
-    /// What is kept for an excerpt.
+    /// The number of bytes that are kept for an excerpt.
     private static let context = 4 * ByteExcerpt.row
 
     package init(_ pattern: AnswerPattern, allowsMore: Bool = false) {
         (self.pattern, self.allowsMore) = (pattern, allowsMore)
     }
 
-    /// Bytes that came after all of the pattern, where more may follow.
+    /// The number of bytes after the end of the pattern, if more may follow it.
     package private(set) var extra = 0
 
-    /// Bytes that came.
+    /// The number of bytes received.
     package var count: Int { base + text.count }
 
-    /// Whether all of the pattern came. More may still follow.
+    /// Whether the whole pattern was received. More bytes can still follow.
     package var isComplete: Bool {
         if piece == pattern.pieces.count { return true }
         return piece == pattern.pieces.count - 1 && pattern.pieces[piece].hole == .word && within > 0 && place == count
     }
 
-    /// Takes what came next.
+    /// Processes the next bytes.
     package mutating func take(_ bytes: [UInt8]) {
         text += bytes
         guard difference == nil else { return }
@@ -57,7 +57,7 @@ package struct AnswerMatcher: Sendable {
         }
     }
 
-    /// Nothing more comes.
+    /// Ends the answer.
     package mutating func finish() {
         guard difference == nil else { return }
         run(isOver: true)
@@ -65,17 +65,17 @@ package struct AnswerMatcher: Sendable {
         differ(.missing, expected: search == nil ? position : max(position, farthest.expected), at: count)
     }
 
-    /// Whether it has come as far as this place of the pattern.
+    /// Returns whether the answer has reached this position of the pattern.
     package func progress(to offset: Int) -> Progress {
         if position >= offset { return .reached }
         guard isSearching, within == 0, count > gapStart else { return .notYet }
         return offset <= pattern.pieces[piece].range.lowerBound ? .whenQuiet : .notYet
     }
 
-    /// Whether it is in a gap, or just after one.
+    /// Whether the position is in a gap, or just after one.
     private var isSearching: Bool { search?.piece == piece && piece < pattern.pieces.count }
 
-    /// How far the answer has come, as an offset in the pattern's.
+    /// The progress of the answer, as an offset in the pattern's answer.
     package var position: Int {
         guard piece < pattern.pieces.count else { return pattern.answer.count }
         if isSearching, within == 0, piece > 0 { return pattern.pieces[piece - 1].range.lowerBound }
@@ -115,7 +115,7 @@ package struct AnswerMatcher: Sendable {
 
     private mutating func next() { (piece, within) = (piece + 1, 0) }
 
-    /// Compares a piece that has no hole. Returns `false` when it takes more bytes.
+    /// Compares a piece without a hole. Returns `false` if it needs more bytes.
     private mutating func literal(_ range: Range<Int>) -> Bool {
         while place < count, within < range.count {
             guard text[place - base] == pattern.answer[range.lowerBound + within] else {
@@ -130,9 +130,9 @@ package struct AnswerMatcher: Sendable {
         return true
     }
 
-    /// Passes over a word. Returns `false` when it takes more bytes.
+    /// Skips a word. Returns `false` if it needs more bytes.
     private mutating func word(_ range: Range<Int>, _ isOver: Bool) -> Bool {
-        // Where letters or digits follow at once, only the length says where this word ends.
+        // If letters or digits follow directly, only the length determines where this word ends.
         let most = isBeforeWord ? range.count : Int.max
         while place < count, within < most, AnswerPattern.isWord(text[place - base]) {
             (place, within) = (place + 1, within + 1)
@@ -156,7 +156,7 @@ package struct AnswerMatcher: Sendable {
         differ(.bytes, expected: expected, at: place)
     }
 
-    /// Looks for what follows the gap one byte farther on.
+    /// Searches for the piece after the gap one byte later.
     private mutating func goBack() -> Bool {
         guard let former = search else { return false }
         search = (former.piece, former.place + 1)

@@ -1,22 +1,22 @@
-/// What an answer must be: bytes as they were, and holes, where anything may be.
+/// The expected form of an answer: fixed bytes, and holes, where the bytes can differ.
 package struct AnswerPattern: Hashable, Sendable {
-    /// What may be in a hole.
+    /// The bytes that a hole matches.
     package enum Hole: Hashable, Sendable {
-        /// Anything of the same length.
+        /// Any bytes of the same length.
         case bytes
-        /// Letters and digits, one at least.
+        /// One or more letters and digits.
         case word
-        /// Anything.
+        /// Any bytes.
         case gap
     }
 
     /// A stretch of the answer.
     package struct Piece: Hashable, Sendable {
         package var range: Range<Int>
-        /// `nil`: it must come as it was.
+        /// The kind of hole, or `nil` if the bytes are fixed.
         package var hole: Hole?
-        /// Of a gap: it ends with the first place that has so many of the bytes after it; 0: it ends where all that follows
-        /// fits.
+        /// For a gap, how many of the bytes after it must match at the place where it ends. If 0, everything after it
+        /// must match.
         package var anchor: Int
 
         package init(_ range: Range<Int>, _ hole: Hole? = nil, anchor: Int = 0) {
@@ -24,15 +24,15 @@ package struct AnswerPattern: Hashable, Sendable {
         }
     }
 
-    /// The answer as it was.
+    /// The recorded answer.
     package let answer: [UInt8]
-    /// Stretches that cover it, in their order; none is empty but a gap.
+    /// The stretches that cover it, in order. Only a gap can be empty.
     package let pieces: [Piece]
 
-    /// Everything as it was.
+    /// Creates a pattern without holes.
     package init(_ answer: [UInt8]) { self.init(answer, holes: []) }
 
-    /// As it was but for the holes, which must be in their order and must not overlap.
+    /// Creates a pattern with these holes, which must be in order and must not overlap.
     package init(_ answer: [UInt8], holes: [Piece]) {
         var pieces: [Piece] = []
         var end = 0
@@ -49,15 +49,15 @@ package struct AnswerPattern: Hashable, Sendable {
         (self.answer, self.pieces) = (answer, pieces)
     }
 
-    /// Anything of this length.
+    /// Creates a pattern that matches any bytes of this length.
     package init(lengthOf answer: [UInt8]) {
         self.init(answer, holes: answer.isEmpty ? [] : [Piece(0..<answer.count, .bytes)])
     }
 
-    /// The holes, in their order.
+    /// The holes, in order.
     package var holes: [Piece] { pieces.filter { $0.hole != nil } }
 
-    /// The same answer again and again.
+    /// Returns the pattern repeated `count` times.
     package func repeated(_ count: Int) -> AnswerPattern {
         var holes: [Piece] = []
         for index in 0..<count {
@@ -76,16 +76,16 @@ package struct AnswerPattern: Hashable, Sendable {
     }
 }
 
-/// A hole as the user writes it: `17`, `17-23`, or a text with `*` for what may differ, such as `Date: *\r\n`.
+/// A hole as the user writes it: `17`, `17-23`, or a text with `*` for the part that may differ, such as `Date: *\r\n`.
 package enum HoleRule: Hashable, Sendable {
     /// The bytes of the answers at these offsets.
     case bytes(ClosedRange<Int>)
-    /// Texts that follow each other with anything between them, two at least.
+    /// Two or more texts in sequence, with any bytes between them.
     case text([[UInt8]])
 
     package struct Problem: Error, Hashable, Sendable { package var sentence: String }
 
-    /// Reads a rule; `\x2a` is a star that is one.
+    /// Parses a rule. `\x2a` stands for a literal star.
     package static func parse(_ text: String) throws(Problem) -> HoleRule {
         if let range = range(text) { return .bytes(range) }
         let parts = text.split(separator: "*", omittingEmptySubsequences: false)
@@ -113,7 +113,7 @@ package enum HoleRule: Hashable, Sendable {
         return first...last
     }
 
-    /// The holes that it makes in an answer; none: it does not fit.
+    /// Returns the holes that it makes in an answer, or an empty array if it doesn't match.
     func holes(in answer: [UInt8]) -> [AnswerPattern.Piece] {
         switch self {
         case .bytes(let range):
@@ -134,15 +134,15 @@ package enum HoleRule: Hashable, Sendable {
                 end = place + text.count
             }
             holes += found
-            // The end of one may be the beginning of the next.
+            // The end of one match can be the beginning of the next.
             start = end - (texts.last?.count ?? 0)
         }
     }
 }
 
 extension AnswerPattern {
-    /// An answer with the holes that these rules make.
-    /// - Throws: the rule of which nothing is in the answer, by its place among the rules.
+    /// Creates a pattern with the holes that these rules make in an answer.
+    /// - Throws: the index of the first rule that matches nothing in the answer.
     package init(_ answer: [UInt8], rules: [HoleRule]) throws(HoleRule.Unused) {
         var holes: [Piece] = []
         for (index, rule) in rules.enumerated() {
@@ -167,7 +167,7 @@ extension AnswerPattern {
 }
 
 extension HoleRule {
-    /// A rule of which nothing is in the answer.
+    /// A rule that matches nothing in the answer.
     package struct Unused: Error, Hashable, Sendable {
         package var index: Int
         /// The length of the answer.
@@ -178,7 +178,7 @@ extension HoleRule {
 }
 
 extension [UInt8] {
-    /// Where other bytes begin, from an index on.
+    /// Returns the first index of other bytes, from `start` on.
     fileprivate func firstPlace(of other: [UInt8], from start: Int) -> Int? {
         guard let first = other.first, count - start >= other.count else { return nil }
         for place in start...(count - other.count) where self[place] == first {

@@ -1,13 +1,13 @@
-/// What an answer is, as several answers to the same request show: what differs between them is a hole.
+/// The pattern of an answer, derived from several answers to the same request: what differs between them is a hole.
 ///
-/// Answers are compared by words, runs of ASCII letters and digits, so that a date, a counter or an identifier is a hole as
-/// a whole, whatever its length. Where the numbers of words differ, everything between what is the same at the beginning
-/// and at the end is one hole.
+/// Answers are compared by words, runs of ASCII letters and digits, so that a date, a counter or an identifier is a
+/// hole as a whole, whatever its length. If the numbers of words differ, everything between the common beginning and
+/// the common end is one hole.
 package struct ControlPattern: Hashable, Sendable {
     private let answer: [UInt8]
     private let tokens: [Range<Int>]
     private var holes: Set<Int> = []
-    /// Words that were not of the same number everywhere.
+    /// The words whose number differs between answers.
     private var gap: Range<Int>?
     package private(set) var pattern: AnswerPattern
 
@@ -17,7 +17,7 @@ package struct ControlPattern: Hashable, Sendable {
         pattern = AnswerPattern(first)
     }
 
-    /// Takes another answer. Returns `false` if it makes no difference.
+    /// Adds another answer. Returns `false` if it makes no difference.
     @discardableResult
     package mutating func take(_ other: [UInt8]) -> Bool {
         var matcher = AnswerMatcher(pattern)

@@ -1,4 +1,4 @@
-/// What a recorded client did, in its order, and what it got: enough to do it again.
+/// The recorded actions of a client in order, and the answers it received: enough to replay them.
 package struct ReplayPlan: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         case send([UInt8])
@@ -8,34 +8,34 @@ package struct ReplayPlan: Hashable, Sendable {
         case reset
     }
 
-    /// One thing that the client did.
+    /// One action of the client.
     package struct Step: Hashable, Sendable {
         package var action: Action
-        /// Bytes of answers that had come before it.
+        /// The number of answer bytes received before it.
         package var after: Int
         /// Whether the server had ended its stream before it.
         package var isAfterEnd: Bool
-        /// For how long the client had waited for the last of these bytes.
+        /// How long the client had waited for the last of these bytes.
         package var wait: Duration
         /// How much later it acted.
         package var pause: Duration
     }
 
     package private(set) var steps: [Step] = []
-    /// What the server sent.
+    /// The bytes that the server sent.
     package private(set) var answer: [UInt8] = []
-    /// How the server ended its stream; `nil`: the file does not say.
+    /// How the server ended its stream, or `nil` if the file doesn't say.
     package private(set) var ending: AnswerEnding?
-    /// For how long the server's last bytes, or its end, took after the client's last step.
+    /// The time from the client's last step to the server's last bytes, or to its end.
     package private(set) var lastWait = Duration.zero
-    /// The bytes that the client sent.
+    /// The number of bytes that the client sent.
     package private(set) var sent = 0
 
-    /// Whether bytes after the recorded ones are a difference. The recording of a server that did not end may have been
-    /// stopped, and a client that closed may not have seen all that came.
+    /// Whether bytes after the recorded ones are a difference. If the server's end is not recorded, the recording may
+    /// have been stopped early, or the client may have closed before all bytes arrived.
     package var isWhole: Bool { ending != nil }
 
-    /// The client's part of a conversation.
+    /// Creates the plan of a conversation's client.
     package init(_ conversation: ExportedConversation) {
         var ends = conversation.ends[...]
         var clock = Clock(latest: conversation.opened, answered: conversation.opened)
@@ -55,7 +55,7 @@ package struct ReplayPlan: Hashable, Sendable {
     }
 
     private struct Clock {
-        /// When the client last acted, and the server last answered.
+        /// When the client last acted, and when the server last answered.
         var latest: MonotonicTime
         var answered: MonotonicTime
     }
@@ -64,7 +64,7 @@ package struct ReplayPlan: Hashable, Sendable {
         guard ending != .reset, steps.last?.action != .reset else { return }
         switch (end.side, end.isReset) {
         case (.server, let isReset):
-            // A reset after FIN says that the client's last bytes came too late.
+            // A reset after FIN means that the client's last bytes arrived too late.
             if ending == nil { ending = isReset ? .reset : .closed }
             clock.answered = max(clock.latest, end.time)
         case (.client, let isReset):
@@ -82,14 +82,14 @@ package struct ReplayPlan: Hashable, Sendable {
     }
 }
 
-/// How fast a recording is played.
+/// How fast a recording is replayed.
 package enum ReplayPace: Hashable, Sendable {
-    /// So many times as fast as it was; the pauses of the client only, since the server has its own pace.
+    /// This many times as fast as recorded. It scales only the pauses of the client, since the server has its own pace.
     case times(Double)
     /// Without pauses.
     case asap
 
-    /// Reads `recorded`, `x2`, `x0.5` or `asap`; `nil`: it is none of these.
+    /// Parses `recorded`, `x2`, `x0.5` or `asap`. Returns `nil` if it is none of these.
     package static func parse(_ text: String) -> ReplayPace? {
         switch text {
         case "recorded": return .times(1)
@@ -103,7 +103,7 @@ package enum ReplayPace: Hashable, Sendable {
         }
     }
 
-    /// What a pause of the recording becomes.
+    /// Returns the scaled pause.
     package func pause(_ duration: Duration) -> Duration {
         switch self {
         case .times(let factor): .nanoseconds(Int64(Double(duration.wholeNanoseconds) / factor))
@@ -112,25 +112,25 @@ package enum ReplayPace: Hashable, Sendable {
     }
 }
 
-/// What must be equal when a recording is played.
+/// How answers are compared in a replay.
 package enum ReplayMatch: String, CaseIterable, Hashable, Sendable {
-    /// Every byte.
+    /// Every byte must be equal.
     case exact
-    /// The number of bytes.
+    /// The number of bytes must be equal.
     case length
-    /// Every byte but those in holes.
+    /// Every byte outside the holes must be equal.
     case pattern
 }
 
-/// One request and its answer, of a recorded session.
+/// One request and its answer in a recorded session.
 package struct RecordedExchange: Hashable, Sendable {
     package var request: [UInt8]
     package var answer: [UInt8]
     /// The longest pause within the answer.
     package var longestPause: Duration
 
-    /// The exchanges of a conversation: what the client sent until the server answered, and what that sent until the client
-    /// went on.
+    /// Returns the exchanges of a conversation: the client's bytes until the server answered, and the server's bytes
+    /// until the client continued.
     package static func all(of conversation: ExportedConversation) -> [RecordedExchange] {
         var exchanges: [RecordedExchange] = []
         var latest = MonotonicTime.zero
@@ -143,7 +143,7 @@ package struct RecordedExchange: Hashable, Sendable {
                     exchanges.append(RecordedExchange(request: part.bytes, answer: [], longestPause: .zero))
                 }
             case .server:
-                // What a server sends first, such as a greeting, is the answer to having connected.
+                // Bytes that a server sends first, such as a greeting, are the answer to the connect.
                 if exchanges.isEmpty {
                     exchanges.append(RecordedExchange(request: [], answer: [], longestPause: .zero))
                 }

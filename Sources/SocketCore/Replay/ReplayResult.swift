@@ -1,19 +1,19 @@
-/// What came of playing a recorded client.
+/// The result of replaying a recorded client.
 package struct ReplayResult: Hashable, Sendable {
-    /// Bytes written and received, and writes made.
+    /// The number of writes, and of bytes written and received.
     package var writes = 0
     package var sent = 0
     package var received = 0
-    /// Bytes that came where the recording ends, which are not compared.
+    /// The number of bytes after the end of the recording, which are not compared.
     package var extra = 0
     package var took = Duration.zero
-    /// Where the answers differ.
+    /// The first difference between the answers.
     package var difference: AnswerDifference?
-    /// The step that had been carried out last when they did, counted from 1; `nil`: none had.
+    /// The last step that was performed before the difference, counted from 1, or `nil` if none was.
     package var step: Int?
-    /// How the server ended its stream, where that is not as it was.
+    /// How the server ended its stream, if that differs from the recording.
     package var ending: Ending?
-    /// Why it could not be played to the end.
+    /// Why the replay could not be completed.
     package var problem: String?
 
     package struct Ending: Hashable, Sendable {

@@ -1,16 +1,16 @@
 /// A way to send the same request, or to receive its answer, that must make no difference.
 package enum SweepTest: String, CaseIterable, Hashable, Sendable {
-    /// Cut in two, with a pause between.
+    /// The request is split in two, with a pause between.
     case split
-    /// A byte at a time.
+    /// The request is sent a byte at a time.
     case dribble
-    /// Followed by FIN.
+    /// FIN follows the request.
     case halfClose = "half-close"
     /// The answer is read slowly.
     case slowRead = "slow-read"
-    /// Sent twice at once.
+    /// The request is sent twice at once.
     case pipelined
-    /// The connection is reset in the middle of an answer, and a new one made.
+    /// The connection is reset in the middle of an answer, and a new one is made.
     case reset
 
     package var help: String {
@@ -25,10 +25,10 @@ package enum SweepTest: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// One connection of a sweep: a test, and where it cuts.
+/// One connection of a sweep: a test, and where it splits the request.
 package struct SweepTrial: Hashable, Sendable {
     package var test: SweepTest
-    /// Bytes of the request before the cut; the number of the trial where nothing is cut.
+    /// The number of request bytes before the split, or the number of the trial if nothing is split.
     package var offset: Int
 
     package init(_ test: SweepTest, at offset: Int) { (self.test, self.offset) = (test, offset) }
@@ -36,17 +36,17 @@ package struct SweepTrial: Hashable, Sendable {
 
 /// How a request is sent and its answer received, in one connection.
 package struct ExchangeScript: Hashable, Sendable {
-    /// What is written, each after the pause.
+    /// The writes, with the pause between them.
     package var writes: [ArraySlice<UInt8>]
     package var pause = Duration.zero
     /// Whether FIN follows at once.
     package var finishes = false
-    /// Bytes of each read, with a pause after it; `nil`: as they come.
+    /// The size of each read and the pause after it, or `nil` to read without pauses.
     package var slowReads: (size: Int, pause: Duration)?
-    /// The connection is reset once so many bytes came.
+    /// The number of received bytes after which the connection is reset, if any.
     package var resetsAfter: Int?
 
-    /// The request, whole.
+    /// Creates a script that sends the whole request at once.
     package init(_ request: [UInt8]) { writes = [request[...]] }
 
     package static func == (left: Self, right: Self) -> Bool {
@@ -61,28 +61,28 @@ package struct ExchangeScript: Hashable, Sendable {
 /// The trials of a sweep.
 package struct SweepPlan: Hashable, Sendable {
     package let request: [UInt8]
-    /// Between the parts of a request that is cut.
+    /// The pause between the parts of a split request.
     package let pause: Duration
 
-    /// A request that is dribbled, or an answer that is read slowly, takes no longer than this in pauses.
+    /// The longest total pause of a trial that sends byte by byte or reads slowly.
     private static let longestTrial = Duration.seconds(5)
-    /// Bytes of an answer.
+    /// The most bytes of an answer.
     package static let answerLimit = 1 << 20
-    /// Connections that are reset.
+    /// The number of connections that are reset.
     private static let resets = 3
 
     package init(_ request: [UInt8], pause: Duration) { (self.request, self.pause) = (request, pause) }
 
-    /// The trials that do not disturb each other.
+    /// The trials that don't disturb each other.
     package var trials: [SweepTrial] {
         let splits = request.count < 2 ? [] : (1..<request.count).map { SweepTrial(.split, at: $0) }
         return [SweepTrial(.dribble, at: 1), SweepTrial(.slowRead, at: 1), SweepTrial(.pipelined, at: 1)] + splits
     }
 
-    /// Those that may, and come last.
+    /// The trials that can disturb others, and so come last.
     package var lastTrials: [SweepTrial] { (1...Self.resets).map { SweepTrial(.reset, at: $0) } }
 
-    /// What a trial does; `slowdown`: the pause is so many times as long.
+    /// Returns the script of a trial. `slowdown` multiplies the pause between the parts of a split request.
     package func script(_ trial: SweepTrial, answer: Int, slowdown: Int = 1) -> ExchangeScript {
         var script = ExchangeScript(request)
         switch trial.test {
@@ -103,27 +103,27 @@ package struct SweepPlan: Hashable, Sendable {
     }
 }
 
-/// Decides when an answer is over. Times are counted from the first write.
+/// Decides when an answer has ended. Times are counted from the first write.
 ///
-/// A stream does not say where an answer ends. It is over when the peer ended the stream; else when what was expected came
-/// and nothing more for a while. Where the server is known to end its stream after ours, FIN is sent then, and everything
-/// that comes before its own FIN counts: that is sure, and no wait is.
+/// A stream doesn't mark the end of an answer. The answer has ended when the peer ends the stream, or else when the
+/// expected bytes have arrived and no more follow for a while. If the server is known to end its stream after this
+/// side's FIN, FIN is then sent, and everything before the server's FIN counts. That end is certain, unlike any wait.
 package struct AnswerWait: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
-        /// Wait for bytes, so long at most.
+        /// Wait for bytes, up to this long.
         case read(Duration)
         case finish
         case done
     }
 
-    /// What is known of an answer so far.
+    /// The state of an answer so far.
     package struct State: Hashable, Sendable {
         package var now = Duration.zero
-        /// When a byte last came, or was last written.
+        /// When a byte was last received or written.
         package var latest = Duration.zero
-        /// Bytes that came.
+        /// The number of bytes received.
         package var count = 0
-        /// Whether what is expected came, or something else.
+        /// Whether the expected bytes have arrived, or different ones.
         package var isDecided = false
         /// When FIN was sent.
         package var finished: Duration?
@@ -132,15 +132,15 @@ package struct AnswerWait: Hashable, Sendable {
         package init() {}
     }
 
-    /// How long it is quiet after an answer.
+    /// How long no bytes must arrive for an answer to have ended.
     package var quiet: Duration
-    /// How long a byte that is expected may take.
+    /// How long an expected byte can take.
     package var deadline: Duration
     /// Whether the server must end its stream.
     package var expectsEnd = false
-    /// Whether the server ends its stream after ours.
+    /// Whether the server ends its stream after this side's FIN.
     package var endsAfterOurs = false
-    /// Whether the length of the answer is not known: it is over when it is quiet.
+    /// Whether the length of the answer is unknown, so that it ends when no more bytes arrive.
     package var isFirst = false
 
     package init(quiet: Duration, deadline: Duration) { (self.quiet, self.deadline) = (quiet, deadline) }

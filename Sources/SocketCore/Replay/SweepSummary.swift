@@ -1,8 +1,8 @@
-/// What a sweep found, and what it was made of.
+/// The findings of a sweep, and its parameters.
 package struct SweepSummary: Hashable, Sendable {
     package var session: String
     package var address: String
-    /// The exchange that was swept, counted from 1, and how many there are.
+    /// The exchange that was swept, counted from 1, and the number of exchanges.
     package var exchange: Int
     package var exchanges: Int
     package var request: [UInt8]
@@ -11,7 +11,7 @@ package struct SweepSummary: Hashable, Sendable {
     package var controls: Int
     package var findings: [SweepFinding]
     package var parallel: Int
-    /// Why it ended early; `nil`: it did not.
+    /// Why it ended early, or `nil` if it didn't.
     package var problem: String?
 
     package init(

@@ -1,9 +1,9 @@
-/// What came of one connection of a sweep.
+/// The result of one connection of a sweep.
 package struct SweepOutcome: Hashable, Sendable {
     package var answer: [UInt8]
-    /// How the server ended it by itself.
+    /// How the server ended the connection, if it did.
     package var ending: AnswerEnding
-    /// Whether it was given up while bytes were expected.
+    /// Whether it was abandoned while bytes were expected.
     package var isStalled = false
 
     package init(answer: [UInt8], ending: AnswerEnding, isStalled: Bool = false) {
@@ -11,24 +11,24 @@ package struct SweepOutcome: Hashable, Sendable {
     }
 }
 
-/// What a test found.
+/// The result of one test.
 package struct SweepFinding: Hashable, Sendable {
-    /// Where the answer first differs, and how.
+    /// The first difference in an answer, and the offset of its trial.
     package struct Answer: Hashable, Sendable {
         package var offset: Int
         package var difference: AnswerDifference
     }
 
-    /// Where the ending first differs, and what it was.
+    /// The first ending that differs, and the offset of its trial.
     package struct Ending: Hashable, Sendable {
         package var offset: Int
         package var ending: AnswerEnding
     }
 
     package var test: SweepTest
-    /// Trials that were made; 0: the test does not apply.
+    /// The number of trials, or 0 if the test doesn't apply.
     package var trials = 0
-    /// The offsets whose answer differs from that of the controls, and whose ending does.
+    /// The offsets of trials whose answers and whose endings differ from those of the controls.
     package var answers: [Int] = []
     package var endings: [Int] = []
     package var firstAnswer: Answer?
@@ -37,18 +37,19 @@ package struct SweepFinding: Hashable, Sendable {
     package var isFinding: Bool { !answers.isEmpty || !endings.isEmpty }
 }
 
-/// Judges the trials of a sweep against its controls.
+/// Compares the trials of a sweep with its controls.
 ///
-/// An answer that differs is kept until the last control: what differs between controls is no finding. Answers that are
-/// equal are kept once, and the memory for them has a bound; those beyond it are judged by what is known when they come.
+/// An answer that differs is kept until the last control, since a difference between controls is not a finding. Equal
+/// answers are kept once. Their memory is bounded, and answers beyond the bound are compared with the controls known so
+/// far.
 package struct SweepTally: Sendable {
     package private(set) var control: ControlPattern
-    /// How the controls ended; where that differs, endings are not judged.
+    /// How the controls ended. If they differ, endings are not compared.
     package private(set) var endings: Set<AnswerEnding>
-    /// Controls that were made.
+    /// The number of controls.
     package private(set) var controls = 1
     private var outcomes: [SweepTrial: SweepOutcome] = [:]
-    /// Answers that differ, and how often each is kept.
+    /// The answers that differ, and how many trials keep each.
     private var kept: [[UInt8]: Int] = [:]
     private var keptBytes = 0
     /// Differences whose answers are not kept.
@@ -61,29 +62,29 @@ package struct SweepTally: Sendable {
 
     package var pattern: AnswerPattern { control.pattern }
 
-    /// Whether the server answers no second request in a connection, since it ends it.
+    /// Whether the server answers no second request on a connection, because it ends the connection.
     package var closes: Bool { !endings.contains(.open) }
 
-    /// Takes another control.
+    /// Adds another control.
     package mutating func takeControl(_ outcome: SweepOutcome) {
         controls += 1
         endings.insert(outcome.ending)
         control.take(outcome.answer)
     }
 
-    /// What a trial's answer must be.
+    /// Returns the expected answer of a trial.
     package func expected(_ test: SweepTest) -> AnswerPattern {
         test == .pipelined ? pattern.repeated(2) : pattern
     }
 
-    /// Takes what came of a trial, in place of what came of the same one before.
+    /// Adds the outcome of a trial, replacing an earlier outcome of the same trial.
     package mutating func take(_ outcome: SweepOutcome, of trial: SweepTrial) {
         if let former = outcomes.removeValue(forKey: trial) { drop(former.answer) }
         trials.insert(trial)
         judged[trial] = nil
         let difference = difference(of: outcome.answer, trial.test)
         guard difference != nil || isEndingOther(outcome.ending, trial.test) else { return }
-        // An answer that is as it should be need not be kept.
+        // An answer that matches doesn't need to be kept.
         var outcome = outcome
         if difference == nil {
             outcome.answer = pattern.answer
@@ -98,18 +99,18 @@ package struct SweepTally: Sendable {
         outcomes[trial] = outcome
     }
 
-    /// Trials that were given up while bytes were expected.
+    /// The trials that were abandoned while bytes were expected.
     package var stalled: [SweepTrial] {
         outcomes.filter { $0.value.isStalled }.keys.sorted { $0.offset < $1.offset }
     }
 
-    /// Whether a trial's answer differs, as far as is known.
+    /// Whether a trial's answer differs from the controls known so far.
     package func differs(_ trial: SweepTrial) -> Bool {
         guard let outcome = outcomes[trial] else { return false }
         return judged[trial] != nil || difference(of: outcome.answer, trial.test) != nil
     }
 
-    /// What was found, in the order of the tests.
+    /// The findings, in the order of the tests.
     package var findings: [SweepFinding] { SweepTest.allCases.map(finding) }
 
     private func finding(_ test: SweepTest) -> SweepFinding {
@@ -139,13 +140,14 @@ package struct SweepTally: Sendable {
         return matcher.difference
     }
 
-    /// After our FIN every end is right, and none is wrong. Elsewhere it must be that of the controls.
+    /// Whether an ending differs. After this side's FIN any ending is right, except none at all or no connection.
+    /// Otherwise it must be that of the controls.
     private func isEndingOther(_ ending: AnswerEnding, _ test: SweepTest) -> Bool {
         if test == .halfClose { return ending == .open || ending == .refused }
         return endings.count == 1 && !endings.contains(ending)
     }
 
-    /// The answer in memory that equal ones share; `nil`: there is no room for it.
+    /// Returns the answer in memory that equal ones share, or `nil` if there is no room for it.
     private mutating func keep(_ answer: [UInt8]) -> [UInt8]? {
         if let index = kept.index(forKey: answer) {
             kept.values[index] += 1
