@@ -1,16 +1,16 @@
-/// The clients of a relay of datagrams, each of which has an association with the target, as a stream has a connection. It
-/// ends when nothing was sent for a while, or when there are too many: then the one that was quiet for longest.
+/// The clients of a datagram relay. Each has an association with the target, as a stream has a connection. An
+/// association ends when it has been idle for a while, or when there are too many and it has been idle the longest.
 package struct AssociationTable: Sendable {
-    /// What a datagram from a client means.
+    /// The meaning of a datagram from a client.
     package enum Step: Equatable, Sendable {
         case known
-        /// A new association; that of another client ends for it.
+        /// It begins a new association, which may end that of another client.
         case new(evicting: SocketAddress?)
     }
 
-    /// How many associations there are at most.
+    /// The most associations.
     package let limit: Int
-    /// How long one may be quiet.
+    /// How long an association can be idle.
     package let patience: Duration
     private var lastActivity: [SocketAddress: MonotonicTime] = [:]
     package private(set) var counts = AssociationCounts()
@@ -20,7 +20,7 @@ package struct AssociationTable: Sendable {
         (self.limit, self.patience) = (max(1, limit), patience)
     }
 
-    /// A client sent a datagram.
+    /// Records a datagram from a client.
     package mutating func heard(from client: SocketAddress, now: MonotonicTime) -> Step {
         if lastActivity.updateValue(now, forKey: client) != nil { return .known }
         counts.opened += 1
@@ -34,19 +34,19 @@ package struct AssociationTable: Sendable {
         return .new(evicting: oldest)
     }
 
-    /// The target answered a client.
+    /// Records an answer of the target to a client.
     package mutating func answered(_ client: SocketAddress, now: MonotonicTime) {
         if lastActivity[client] != nil { lastActivity[client] = now }
     }
 
-    /// Its association is over.
+    /// Ends a client's association.
     package mutating func remove(_ client: SocketAddress) {
         lastActivity[client] = nil
         counts.open = lastActivity.count
     }
 
-    /// Ends what was quiet for too long, and returns whose it was. `isBusy`: whether something of it is still on its way,
-    /// which counts as activity.
+    /// Ends the associations that were idle for too long, and returns their clients. `isBusy` returns whether a client
+    /// still has pending datagrams, which counts as activity.
     package mutating func expire(
         now: MonotonicTime, isBusy: (SocketAddress) -> Bool = { _ in false }
     ) -> [SocketAddress] {
@@ -59,6 +59,6 @@ package struct AssociationTable: Sendable {
         return late
     }
 
-    /// When the next one ends unless something is sent; `nil`: there is none.
+    /// When the next association ends unless there is activity, or `nil` if there is none.
     package var deadline: MonotonicTime? { lastActivity.values.min().map { $0 + patience } }
 }

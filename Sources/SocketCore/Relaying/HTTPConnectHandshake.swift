@@ -1,12 +1,12 @@
 /// The server's side of an HTTP proxy: CONNECT (RFC 9110, 9.3.6; RFC 9112, 3.2.3), and requests in absolute form.
 struct HTTPConnectHandshake: Equatable, Sendable {
-    /// More than any client's request head has; who sends more gets status 431.
+    /// The longest request head, which no client should need to exceed. Longer ones are answered with status 431.
     static let limit = 16_384
 
     private var parser = HTTPHeadParser(limit: limit, takesLoneLineFeeds: true)
-    /// What came so far: at most the limit, and what one read brought after it.
+    /// The bytes received so far: up to the limit, and the rest of one read.
     private var raw: [UInt8] = []
-    /// Whether the server's own answer is the client's.
+    /// Whether the client gets the server's own answer.
     private(set) var isForwarded = false
 
     mutating func receive(_ bytes: [UInt8]) -> ProxyHandshake.Step {
@@ -46,7 +46,7 @@ struct HTTPConnectHandshake: Equatable, Sendable {
         return .open(endpoint, early: early)
     }
 
-    /// A whole response of plain text, behind which the connection closes.
+    /// Returns a whole response in plain text, after which the connection closes.
     static func response(_ status: String, _ words: String) -> [UInt8] {
         let body = "socktui relay: \(words)\n"
         return Array(

@@ -1,7 +1,7 @@
-/// A request to a proxy in absolute form (RFC 9112, 3.2.2), as it goes on to the server that it names: in origin form,
+/// A request to a proxy in absolute form (RFC 9112, 3.2.2), rewritten for the server that it names: in origin form,
 /// without fields for proxies, and for one exchange only.
 package struct HTTPForwardedRequest: Equatable, Sendable {
-    /// Why a request is not forwarded.
+    /// The reason that a request is not forwarded.
     struct Refusal: Error, Equatable {
         var status: String
         var words: String
@@ -9,14 +9,14 @@ package struct HTTPForwardedRequest: Equatable, Sendable {
 
     /// The server.
     package let endpoint: Endpoint
-    /// The head that the server gets.
+    /// The head to send to the server.
     package let head: [UInt8]
-    /// How many bytes the head had that came.
+    /// The length of the received head in bytes.
     package let length: Int
-    /// What follows the head.
+    /// The body that follows the head.
     package let body: HTTPRequestBody
 
-    /// Rewrites a head. `raw` is what came, from which all other fields are taken as they are.
+    /// Rewrites a head. `raw` is the received head, from which all other fields are copied unchanged.
     init(
         _ method: String, _ target: String, _ version: String, _ read: HTTPHead, raw: ArraySlice<UInt8>
     ) throws(Refusal) {
@@ -52,7 +52,7 @@ package struct HTTPForwardedRequest: Equatable, Sendable {
         return endpoint
     }
 
-    /// What the client says about this connection, but for how long it lasts: with `Upgrade`, for example.
+    /// Returns the client's options for this connection, such as `Upgrade`, except those about how long it lasts.
     private static func options(_ head: HTTPHead) -> [String] {
         head.list(of: "connection").filter { option in
             let option = option.lowercased()
@@ -60,8 +60,8 @@ package struct HTTPForwardedRequest: Equatable, Sendable {
         }
     }
 
-    /// The fields and the empty line, as they came but for what a proxy changes: Host names the server that the request
-    /// line named (RFC 9112, 3.2.2).
+    /// Returns the fields and the empty line, unchanged except for what a proxy must change: Host names the server of
+    /// the request line (RFC 9112, 3.2.2).
     private static func lines(_ raw: ArraySlice<UInt8>, host: String, keeping options: [String]) -> [UInt8] {
         var fields: [UInt8] = []
         var hasHost = false

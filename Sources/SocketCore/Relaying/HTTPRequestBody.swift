@@ -1,28 +1,28 @@
-/// Which of the bytes after a request's head belong to the request (RFC 9112, 6.3), in whatever pieces they come. It
-/// keeps none of them.
+/// Finds which of the bytes after a request's head belong to the request (RFC 9112, 6.3), however they are split. It
+/// stores none of them.
 package struct HTTPRequestBody: Equatable, Sendable {
     private enum State: Equatable {
-        /// So many bytes of the body, or of a chunk's data, are still to come.
+        /// The number of remaining bytes of the body, or of a chunk's data.
         case length(UInt64)
         case chunk(UInt64)
-        /// In the size of a chunk, with the digits so far; after them, up to the end of the line.
+        /// In a chunk size, with the number of digits so far, or after them, up to the end of the line.
         case size(UInt64, digits: Int)
         case sizeEnd(UInt64)
         /// In the line end after a chunk's data.
         case chunkEnd
-        /// In a line after the last chunk, of so many bytes so far.
+        /// In a line after the last chunk, of this length so far.
         case trailer(Int)
-        /// The connection changes to another protocol, whose bytes follow.
+        /// The connection switches to another protocol, whose bytes follow.
         case everything
         case over
     }
 
     private var state: State
 
-    /// A request without a body.
+    /// Describes a request without a body.
     package init() { state = .over }
 
-    /// Reads how long the body is from the head's fields. Throws why two readers could disagree about that, which is how
+    /// Reads the length of the body from the head's fields. Throws if two parsers could disagree about it, which is how
     /// requests are smuggled (RFC 9112, 11.2).
     init(after head: HTTPHead) throws(HTTPHeadFault) {
         let codings = head.list(of: "transfer-encoding")
@@ -48,11 +48,11 @@ package struct HTTPRequestBody: Equatable, Sendable {
         }
     }
 
-    /// Whether whatever comes next is after the request.
+    /// Whether the request has ended.
     package var isOver: Bool { state == .over }
 
-    /// Takes the bytes that came next, and returns how many of the first of them belong to the request. A chunk that
-    /// cannot be read ends it.
+    /// Processes the next bytes, and returns how many of the first of them belong to the request. An invalid chunk ends
+    /// it.
     package mutating func take(_ bytes: [UInt8]) -> Int {
         var index = 0
         while index < bytes.count {
@@ -75,7 +75,7 @@ package struct HTTPRequestBody: Equatable, Sendable {
         return index
     }
 
-    /// The state after one byte between chunks.
+    /// Returns the state after one byte between chunks.
     private func after(_ byte: UInt8) -> State {
         switch state {
         case .size(let size, let digits):

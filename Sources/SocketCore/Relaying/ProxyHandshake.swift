@@ -1,6 +1,6 @@
-/// How a client tells a relay where it wants to go.
+/// The protocol in which a client names its target to a relay.
 package enum ProxyKind: String, Hashable, Sendable, CaseIterable {
-    /// SOCKS version 5 (RFC 1928), without authentication, for its CONNECT.
+    /// SOCKS version 5 (RFC 1928), without authentication, and CONNECT only.
     case socks5
     /// The CONNECT method of HTTP (RFC 9110, 9.3.6), and requests for `http://` in absolute form.
     case http
@@ -8,25 +8,25 @@ package enum ProxyKind: String, Hashable, Sendable, CaseIterable {
 
 /// The server's side of a proxy handshake, up to the point where the target's bytes begin.
 ///
-/// Feed it what the client sends until it says `open` or `refuse`; then tell the client by `connected` or `failed` what
-/// became of it.
+/// Pass it the client's bytes until it returns `open`, `forward` or `refuse`. Then answer the client with `connected`
+/// or `failed`.
 package struct ProxyHandshake: Equatable, Sendable {
-    /// What is to be done next.
+    /// What the caller must do next.
     package enum Step: Equatable, Sendable {
-        /// Nothing: more bytes are needed.
+        /// Wait for more bytes.
         case wait
-        /// Send these, then ask again by receiving nothing: the client may have said more already.
+        /// Send these, then call `receive` with no bytes, since it may already have more.
         case reply([UInt8])
-        /// Connect there. `early` came behind the request already, and belongs to the target.
+        /// Connect to this endpoint. `early` followed the request, and belongs to the target.
         case open(Endpoint, early: [UInt8])
-        /// Connect to the server of this request, which gets its head. `early` came after the head: the body of the
-        /// request says how much of that belongs to it.
+        /// Connect to the server of this request and send it the head. `early` followed the head, and the request's
+        /// body determines how much of it belongs to the request.
         case forward(HTTPForwardedRequest, early: [UInt8])
         /// Send these and close.
         case refuse([UInt8])
     }
 
-    /// Why a target could not be reached, as far as the protocols have words for it.
+    /// Why a target could not be reached, as far as the protocols distinguish.
     package enum Failure: Hashable, Sendable {
         case refused, networkUnreachable, hostUnreachable, timedOut, other
     }
@@ -38,7 +38,7 @@ package struct ProxyHandshake: Equatable, Sendable {
 
     private var state: State
 
-    /// A client has come and said nothing yet.
+    /// Creates the handshake of a client that has sent nothing yet.
     package init(_ kind: ProxyKind) {
         switch kind {
         case .socks5: state = .socks(SOCKS5Handshake())
@@ -46,7 +46,7 @@ package struct ProxyHandshake: Equatable, Sendable {
         }
     }
 
-    /// Takes bytes from the client. Not to be called after `open` or `refuse`.
+    /// Processes bytes from the client. Must not be called after `open`, `forward` or `refuse`.
     package mutating func receive(_ bytes: [UInt8]) -> Step {
         switch state {
         case .socks(var handshake):
@@ -58,7 +58,8 @@ package struct ProxyHandshake: Equatable, Sendable {
         }
     }
 
-    /// What the client is told when the target's connection stands; empty: the server answers for itself.
+    /// The answer to the client when the target's connection is open. It is empty if the server's own answer is
+    /// forwarded.
     package var connected: [UInt8] {
         switch state {
         case .socks: SOCKS5Handshake.reply(0)
@@ -67,7 +68,7 @@ package struct ProxyHandshake: Equatable, Sendable {
         }
     }
 
-    /// What the client is told when the target cannot be reached.
+    /// Returns the answer to the client when the target can't be reached.
     package func failed(_ failure: Failure) -> [UInt8] {
         switch state {
         case .socks: SOCKS5Handshake.reply(failure.socksCode)
@@ -79,7 +80,7 @@ package struct ProxyHandshake: Equatable, Sendable {
 }
 
 extension ProxyHandshake.Failure {
-    /// RFC 1928, 6.
+    /// The reply code (RFC 1928, 6).
     fileprivate var socksCode: UInt8 {
         switch self {
         case .refused: 5

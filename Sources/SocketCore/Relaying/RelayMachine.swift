@@ -1,25 +1,25 @@
 /// One relayed connection: the client's leg, and the leg to the target that its bytes are forwarded to.
 ///
-/// The bytes do not go through here: the shell hands what one leg received to the other. This decides what goes beside
-/// them: how the slower leg holds back the faster one, how each direction ends, and how one leg learns that the other is
-/// gone. Each leg sees what it would see if both peers were connected directly:
+/// It decides everything except the bytes, which the caller copies between the legs: back-pressure from the slower leg,
+/// the end of each direction, and how one leg's loss reaches the other. Each leg sees what it would see if both peers
+/// were connected directly:
 ///
 /// - An end within the stream (FIN, or a failure of TLS) follows the bytes before it.
-/// - A reset overtakes them. What is still queued then is lost, in both directions.
-/// - Bytes for a leg that is gone are answered by a reset, as the kernel of a closed socket answers them.
+/// - A reset overtakes them. Bytes that are still queued are lost, in both directions.
+/// - Bytes for a leg that is gone are answered by a reset, as the kernel answers bytes for a closed socket.
 package struct RelayMachine: Equatable, Sendable {
-    /// The two ends.
+    /// The two legs.
     package enum Leg: Hashable, Sendable {
-        /// The one that connected to the relay.
+        /// The leg of the client that connected to the relay.
         case client
-        /// The one that the relay connects to.
+        /// The leg that the relay connects to the target.
         case target
 
         /// The leg on the other side.
         package var other: Leg { self == .client ? .target : .client }
     }
 
-    /// How a leg came to be over.
+    /// How a leg ended.
     package enum Loss: Hashable, Sendable {
         /// Both directions had ended, or nothing could follow the peer's FIN.
         case finished
@@ -31,54 +31,55 @@ package struct RelayMachine: Equatable, Sendable {
         case reset
     }
 
-    /// What the shell does.
+    /// What the caller must do.
     package enum Action: Equatable, Sendable {
-        /// Read whatever comes on both legs, and go on doing so.
+        /// Begin continuous reads on both legs.
         case begin
-        /// Take nothing more from that leg (true), or go on (false).
+        /// Hold back reads from that leg (true), or resume them (false).
         case hold(Leg, Bool)
-        /// Send FIN on that leg after its queued bytes. `isCut`: without close_notify, if it has TLS.
+        /// Send FIN on that leg after its queued bytes. If `isCut` is set and the leg has TLS, send no close_notify.
         case shutWrite(Leg, isCut: Bool)
         /// Close that leg once its queued bytes are written.
         case close(Leg)
-        /// Send what the kernel takes at once on that leg, drop the rest, and close with RST.
+        /// Send the bytes that the kernel accepts at once on that leg, drop the rest, and close with RST.
         case reset(Leg)
-        /// Both legs are over.
+        /// Both legs have ended.
         case finished
     }
 
     private enum LegState: Equatable {
-        /// It is not connected yet. `ended`: the other leg's FIN is to be passed on; `true`: cut off.
+        /// It is not connected yet. `ended` is set if the other leg's FIN must be forwarded, and is `true` if its
+        /// stream was truncated.
         case connecting(ended: Bool?)
         case open
-        /// The other leg is gone; what is queued here is still written, and nothing can be read any more.
+        /// The other leg is gone. Queued bytes are still written, and received bytes have no destination.
         case alone
-        /// The same, and a reset follows the last queued byte.
+        /// Like `alone`, but a reset follows the last queued byte.
         case doomed
         case over
     }
 
     private var client = LegState.open
     private var target = LegState.connecting(ended: nil)
-    /// The legs that have TLS, which alone can say that a stream was cut off.
+    /// The legs with TLS, the only ones that can signal a truncated stream.
     private let secure: Set<Leg>
 
-    /// A client has come; the connect to its target has begun or is about to.
+    /// Creates the machine of an accepted client, whose target is about to be connected or is connecting.
     package init(secure: Set<Leg> = []) {
         self.secure = secure
     }
 
-    /// Whether the connect to the target is not done yet.
+    /// Whether the target is not connected yet.
     package var isConnecting: Bool { if case .connecting = target { true } else { false } }
 
-    /// The target is connected.
+    /// Records that the target is connected.
     package mutating func targetConnected() -> [Action] {
         guard case .connecting(let ended) = target else { return [] }
         target = .open
         return [.begin] + (ended.map { [.shutWrite(.target, isCut: $0)] } ?? [])
     }
 
-    /// All that leg will ever send has been handed over: its FIN came. `isCut`: without the close_notify of its TLS.
+    /// Records a leg's FIN, after all its bytes were forwarded. `isCut` is set if its TLS sent no close_notify.
     package mutating func ended(_ leg: Leg, isCut: Bool = false) -> [Action] {
         switch self[leg.other] {
         case .connecting:
@@ -89,7 +90,7 @@ package struct RelayMachine: Equatable, Sendable {
         }
     }
 
-    /// The bytes queued for that leg rose above the high watermark (false), or are few again (true).
+    /// Records that the bytes queued for that leg rose above the high watermark (false), or fell again (true).
     package mutating func becameWritable(_ leg: Leg, _ isWritable: Bool) -> [Action] {
         switch self[leg.other] {
         case .open: [.hold(leg.other, !isWritable)]
@@ -97,10 +98,10 @@ package struct RelayMachine: Equatable, Sendable {
         }
     }
 
-    /// Whether bytes from that leg have nowhere to go.
+    /// Whether bytes from that leg have no destination.
     package func isAlone(_ leg: Leg) -> Bool { self[leg.other] == .over }
 
-    /// Bytes came from a leg that is alone.
+    /// Records bytes from a leg that is alone.
     package mutating func receivedForNobody(_ leg: Leg) -> [Action] {
         switch self[leg] {
         case .alone, .doomed: [.reset(leg)]
@@ -108,7 +109,8 @@ package struct RelayMachine: Equatable, Sendable {
         }
     }
 
-    /// That leg is over. `pending`: bytes still queued for the other leg; `lost`: bytes that were queued for this one.
+    /// Records that a leg has ended. `pending` is the number of bytes still queued for the other leg, and `lost` the
+    /// number that were queued for this one.
     package mutating func lost(_ leg: Leg, _ loss: Loss, pending: Int, lost: Int) -> [Action] {
         self[leg] = .over
         switch self[leg.other] {
@@ -119,7 +121,7 @@ package struct RelayMachine: Equatable, Sendable {
         }
     }
 
-    /// A leg learns that the other one is gone. It was perhaps held back for the other's sake, and no more.
+    /// Ends a leg whose other leg is gone. Reads that were held back for the other leg are resumed.
     private mutating func leave(_ leg: Leg, _ loss: Loss, pending: Int, lost: Int) -> [Action] {
         self[leg] = .alone
         switch loss {
@@ -135,7 +137,7 @@ package struct RelayMachine: Equatable, Sendable {
         }
     }
 
-    /// Nothing is queued for that leg any more.
+    /// Records that that leg has no queued bytes left.
     package mutating func drained(_ leg: Leg) -> [Action] {
         switch self[leg] {
         case .doomed: [.reset(leg)]
@@ -143,7 +145,7 @@ package struct RelayMachine: Equatable, Sendable {
         }
     }
 
-    /// Whether a drained leg matters.
+    /// Whether that leg must be reported when it has drained.
     package func isDoomed(_ leg: Leg) -> Bool { self[leg] == .doomed }
 
     private subscript(_ leg: Leg) -> LegState {

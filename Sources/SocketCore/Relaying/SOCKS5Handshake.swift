@@ -9,7 +9,7 @@ struct SOCKS5Handshake: Equatable, Sendable {
     }
 
     private var state = State.methods
-    /// What came and is not understood yet: at most one message, of 262 bytes, and what one read brought behind it.
+    /// The unprocessed bytes: at most one message of 262 bytes, and the rest of one read.
     private var gathered: [UInt8] = []
 
     mutating func receive(_ bytes: [UInt8]) -> ProxyHandshake.Step {
@@ -25,7 +25,7 @@ struct SOCKS5Handshake: Equatable, Sendable {
         guard let version = gathered.first else { return .wait }
         guard version == 5 else {
             state = .over
-            // SOCKS 4 has a refusal of its own (0x5B); whoever speaks something else would understand none.
+            // SOCKS 4 has its own rejection (0x5B). Clients of other protocols would understand none.
             let answer: [UInt8] = version == 4 ? [0, 0x5B, 0, 0, 0, 0, 0, 0] : []
             return .refuse(answer)
         }
@@ -62,13 +62,13 @@ struct SOCKS5Handshake: Equatable, Sendable {
         return .open(.host(host, port: port), early: early)
     }
 
-    /// Codes of RFC 1928, 6: 1 general, 7 command not supported, 8 address type not supported.
+    /// Rejects with a code of RFC 1928, 6: 1 general, 7 command not supported, 8 address type not supported.
     private mutating func refuse(_ code: UInt8) -> ProxyHandshake.Step {
         state = .over
         return .refuse(Self.reply(code))
     }
 
-    /// The target's host as text, or `nil` for a name with bytes that no name has.
+    /// Returns the target's host as text, or `nil` for a name with invalid bytes.
     private static func host(kind: UInt8, _ bytes: [UInt8]) -> String? {
         switch kind {
         case 1: bytes.withUnsafeBytes { IPAddress.v4($0.loadUnaligned(as: UInt32.self)).description }
@@ -81,6 +81,6 @@ struct SOCKS5Handshake: Equatable, Sendable {
         }
     }
 
-    /// A reply (RFC 1928, 6) with that code. The address in it is of no use to a client of CONNECT: zeros.
+    /// Returns a reply (RFC 1928, 6) with that code. Its address is zero, since a client of CONNECT doesn't use it.
     static func reply(_ code: UInt8) -> [UInt8] { [5, code, 0, 1, 0, 0, 0, 0, 0, 0] }
 }
