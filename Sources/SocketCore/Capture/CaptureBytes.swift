@@ -1,4 +1,4 @@
-/// Numbers as capture files and packets have them, at the end of an array.
+/// Appends numbers as capture files and packets store them.
 extension [UInt8] {
     mutating func append(little value: some FixedWidthInteger) {
         for shift in stride(from: 0, to: value.bitWidth, by: 8) {
@@ -12,19 +12,19 @@ extension [UInt8] {
         }
     }
 
-    /// Adds zeros until the count is a multiple of four.
+    /// Appends zeros until the count is a multiple of four.
     mutating func padToWords() {
         while count % 4 != 0 { append(0) }
     }
 
-    /// Writes a 16-bit number in network order over what is at `index`.
+    /// Overwrites the two bytes at `index` with a 16-bit number in network order.
     mutating func put(big value: UInt16, at index: Int) {
         self[index] = UInt8(value >> 8)
         self[index + 1] = UInt8(truncatingIfNeeded: value)
     }
 }
 
-/// Reads numbers of foreign bytes. Every read past the end returns `nil`.
+/// Reads numbers from untrusted bytes. Every read past the end returns `nil`.
 struct CaptureCursor {
     let bytes: ArraySlice<UInt8>
     var isBigEndian = true
@@ -61,11 +61,11 @@ struct CaptureCursor {
     mutating func byte() -> UInt8? { number() }
 }
 
-/// The Internet checksum (RFC 1071) of bytes that come in parts of even length.
+/// The Internet checksum (RFC 1071) of bytes that arrive in parts of even length.
 struct InternetChecksum {
     private var sum: UInt64 = 0
 
-    /// The order of bytes does not matter to such a sum, so words are added as they lie in memory, many at a time.
+    /// The byte order doesn't matter to this sum, so words are added in memory order, several at a time.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         bytes.withUnsafeBytes { buffer in
             let wide = buffer.count & ~15

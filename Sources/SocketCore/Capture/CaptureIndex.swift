@@ -1,18 +1,18 @@
-/// Places in a file from which it can be read on: copies of the state there. The state at any instant is made from the last
-/// one before it.
+/// Checkpoints of a file: copies of the state at positions from which reading can continue. The state at any instant is
+/// rebuilt from the last checkpoint before it.
 ///
-/// Their distance and what they keep of the traffic are such that they fit into a budget: at first they are far apart
-/// enough, then close ones are dropped up to a distance that is soon read, and in the end each keeps less traffic.
+/// Checkpoints must fit into a budget. When they exceed it, every second one is dropped until their distance reaches a
+/// limit that is still quick to read. After that, each keeps less traffic.
 package struct CaptureIndex: Sendable {
     private struct Checkpoint: Sendable {
         var capture: OpenedCapture
         var cost: Int
     }
 
-    /// The distance at first, and the one up to which places are dropped rather than their traffic.
+    /// The distance at first, and the distance from which on traffic is dropped instead of checkpoints.
     package static let firstDistance: UInt64 = 1 << 20
     private static let farDistance: UInt64 = 16 << 20
-    /// Instants of events that are kept.
+    /// The most instants of events that are kept.
     package static let instantLimit = 4 << 20
 
     private var checkpoints: [Checkpoint]
@@ -21,8 +21,8 @@ package struct CaptureIndex: Sendable {
     private var instants = EventInstants()
     private let beginning: OpenedCapture
 
-    /// `beginning`: the state before the first byte; `budget`: about the bytes that all places take; `distance`: of one
-    /// place from the next, at first.
+    /// Creates an index. `beginning` is the state before the first byte, `budget` the approximate number of bytes that
+    /// all checkpoints can take, and `distance` the distance between checkpoints at first.
     package init(_ beginning: OpenedCapture, budget: Int = 32 << 20, distance: UInt64 = Self.firstDistance) {
         self.distance = distance
         self.beginning = beginning
@@ -30,10 +30,10 @@ package struct CaptureIndex: Sendable {
         checkpoints = []
     }
 
-    /// How many places there are, the beginning apart.
+    /// The number of checkpoints, without the beginning.
     package var count: Int { checkpoints.count }
 
-    /// Looks at the state after more of the file was read.
+    /// Records the state after more of the file was read.
     package mutating func note(_ capture: inout OpenedCapture) {
         instants.add(capture.instants ?? [], limit: Self.instantLimit)
         if capture.instants != nil { capture.instants = [] }
@@ -45,7 +45,7 @@ package struct CaptureIndex: Sendable {
         if cost > budget { makeRoom() }
     }
 
-    /// About the memory that they take.
+    /// The approximate memory that the checkpoints take, in bytes.
     package var cost: Int { checkpoints.reduce(0) { $0 + $1.cost } }
 
     private mutating func makeRoom() {
@@ -65,7 +65,7 @@ package struct CaptureIndex: Sendable {
         distance *= 2
     }
 
-    /// The state from which what was at an instant is soonest made.
+    /// Returns the state from which the state at an instant is rebuilt fastest.
     package func capture(before instant: MonotonicTime) -> OpenedCapture {
         var (low, high) = (0, checkpoints.count)
         while low < high {
@@ -75,13 +75,13 @@ package struct CaptureIndex: Sendable {
         return low > 0 ? checkpoints[low - 1].capture : beginning
     }
 
-    /// When the last event before an instant was, and the first after it.
+    /// Returns the instants of the last event before an instant and of the first one after it.
     package func neighbors(of instant: MonotonicTime) -> (previous: MonotonicTime?, next: MonotonicTime?) {
         instants.neighbors(of: instant)
     }
 
-    /// The state from which what was at an instant, and what was shown before it, is made: a minute before, where so little
-    /// of the file is in between that it is read in no time.
+    /// Returns the state from which the state at an instant is rebuilt with its recent history: that of a minute
+    /// before, unless too much of the file is in between to read it quickly.
     package func capture(withHistoryBefore instant: MonotonicTime) -> OpenedCapture {
         let nearest = capture(before: instant)
         let early = capture(before: instant + (.zero - PassedSnapshots.span))

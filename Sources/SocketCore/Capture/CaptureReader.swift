@@ -1,24 +1,24 @@
-/// Why a capture file cannot be read on: one sentence.
+/// One sentence that says why a capture file can't be read further.
 package struct CaptureError: Error, Hashable, Sendable {
     package var sentence: String
     package init(_ sentence: String) { self.sentence = sentence }
 }
 
-/// Reads pcapng and pcap, in either byte order, from bytes as they come. It keeps no more than one block.
+/// Reads pcapng and pcap, in either byte order, from bytes as they arrive. It keeps no more than one block.
 ///
-/// A file that was cut off is read up to its last whole block. After an error nothing more can be read.
+/// A truncated file is read up to its last complete block. After an error nothing more can be read.
 package struct CaptureReader: Sendable {
-    /// One thing that a file says.
+    /// One entry of a file.
     package enum Entry: Sendable {
         case interface(CaptureInterface)
         case packet(CapturedPacket)
-        /// An address has a name.
+        /// The name of an address.
         case name(IPAddress, String)
         /// Lines of a TLS key log.
         case secrets(ArraySlice<UInt8>)
-        /// Frames of the inspection wire, from a recording of ours.
+        /// Frames of the inspection wire, from a socktui recording.
         case frames(ArraySlice<UInt8>)
-        /// The program that wrote what follows, and what it remarked.
+        /// The program that wrote what follows, and its comment.
         case section(application: String, comment: String)
     }
 
@@ -28,9 +28,9 @@ package struct CaptureReader: Sendable {
         case pcap(CaptureInterface, headerLength: Int)
     }
 
-    /// The longest block, which is four times what Wireshark writes at most.
+    /// The longest block, which is four times the longest that Wireshark writes.
     package static let blockLimit = 16 << 20
-    /// Interfaces of one section that are kept; packets of others are counted as skipped.
+    /// The most interfaces of one section. Packets of others are counted as skipped.
     package static let interfaceLimit = 1 << 20
 
     private var gathered: [UInt8] = []
@@ -41,27 +41,27 @@ package struct CaptureReader: Sendable {
     private var waiting: [Entry] = []
     /// The time of the last packet.
     private var latest: Int64 = 0
-    /// Bytes before the next block.
+    /// The number of bytes before the next block.
     package private(set) var offset: UInt64 = 0
-    /// Blocks that say nothing which is understood here.
+    /// The number of blocks that were not understood.
     package private(set) var skipped: UInt64 = 0
-    /// Packets that its interfaces lost, as each said last, in this section and in the ones before.
+    /// The number of packets that its interfaces lost, as last reported by each, in this section and in earlier ones.
     package var lost: UInt64 { losses.values.reduce(lostBefore) { $0.saturatingAdd($1) } }
     private var losses: [UInt32: UInt64] = [:]
     private var lostBefore: UInt64 = 0
 
     package init() {}
 
-    /// Bytes of a block that is not whole yet.
+    /// The number of bytes of an incomplete block.
     package var pending: Int { gathered.count - head }
 
-    /// What is wrong with a file of which this is all; `nil`: nothing, or that was thrown.
+    /// The problem of a file that ends here, or `nil` if there is none or it was thrown.
     package var problemAtEnd: String? {
         if case .unknown = form { return "it is neither pcapng nor pcap: it has \(pending) bytes" }
         return pending > 0 ? "it ends within a block, of which it has \(pending) bytes; what follows is missing" : nil
     }
 
-    /// Takes the next bytes of the file.
+    /// Appends the next bytes of the file.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         if head == gathered.count {
             gathered.removeAll(keepingCapacity: true)
@@ -73,13 +73,13 @@ package struct CaptureReader: Sendable {
         gathered.append(contentsOf: bytes)
     }
 
-    /// Drops the bytes of what was returned already.
+    /// Drops the bytes of entries that were already returned.
     package mutating func compact() {
         gathered = Array(gathered[head...])
         head = 0
     }
 
-    /// The next thing that the file says, or `nil` if more bytes are needed.
+    /// Returns the next entry of the file, or `nil` if more bytes are needed.
     package mutating func next() throws(CaptureError) -> Entry? {
         while true {
             if !waiting.isEmpty { return waiting.removeFirst() }
@@ -155,7 +155,7 @@ package struct CaptureReader: Sendable {
         guard var start = cursor(12), let number: UInt32 = start.number(), var length: UInt32 = start.number(),
             let order: UInt32 = start.number()
         else { return nil }
-        // A section may change the byte order, and its kind reads alike in both.
+        // A section can change the byte order. Its block type reads the same in both.
         if number == CaptureBlock.Kind.section.rawValue {
             guard order == CaptureBlock.byteOrder || order.byteSwapped == CaptureBlock.byteOrder else {
                 throw CaptureError("a section at offset \(offset) has no byte order")
@@ -264,7 +264,7 @@ package struct CaptureReader: Sendable {
         return packet
     }
 
-    /// Such a packet has no time: it is given that of the packet before it.
+    /// Reads a simple packet, which has no time and gets that of the packet before it.
     private func simplePacket(_ content: CaptureCursor) -> CapturedPacket? {
         var content = content
         guard let length: UInt32 = content.number(), let interface = interfaces.first else { return nil }
@@ -275,7 +275,7 @@ package struct CaptureReader: Sendable {
         return packet
     }
 
-    /// Counts of an interface since it was opened: what its packets say of losses may be less.
+    /// Reads an interface's counts since it was opened. Its packets may report fewer losses.
     private mutating func statistics(_ content: CaptureCursor) -> Entry? {
         var content = content
         guard let number: UInt32 = content.number(), content.skip(8), interfaces.indices.contains(Int(number)) else {
@@ -319,7 +319,7 @@ package struct CaptureReader: Sendable {
     }
 }
 
-/// What the first four bytes of a pcap file say.
+/// The format that the first four bytes of a pcap file indicate.
 private struct PcapHeader {
     var isBigEndian = true
     var isNanoseconds = false
@@ -334,7 +334,7 @@ private struct PcapHeader {
                 isNanoseconds = true
                 return
             case 0xA1B2_CD34:
-                // Kuznetzov's format, with an interface, a protocol and a kind behind the lengths.
+                // Kuznetzov's format has an interface, a protocol and a type after the lengths.
                 recordLength = 24
                 return
             default: continue

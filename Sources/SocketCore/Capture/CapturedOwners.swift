@@ -1,4 +1,4 @@
-/// Finds which sockets of this host are the ends of captured connections.
+/// Finds the sockets of this host that are the ends of captured connections.
 package struct CapturedOwners: Sendable {
     private struct Key: Hashable {
         var isStream: Bool
@@ -6,15 +6,16 @@ package struct CapturedOwners: Sendable {
         var peer: SocketAddress?
     }
 
-    /// The host's sockets at its last look, and when that was.
+    /// The host's sockets in its latest snapshot, and the snapshot's time.
     private var rows: [Key: SocketSnapshot] = [:]
     private var time: MonotonicTime?
-    /// What was found of each captured connection.
+    /// The ends that were found of each captured connection.
     private var known: [SocketID: CapturedEnds] = [:]
 
     package init() {}
 
-    /// Takes what a look at the host showed. Sockets of other network namespaces may have the same addresses.
+    /// Takes a snapshot of the host. Sockets in other network namespaces are ignored, since they can have the same
+    /// addresses.
     package mutating func take(_ snapshot: EngineSnapshot) {
         guard time != snapshot.time else { return }
         time = snapshot.time
@@ -26,7 +27,7 @@ package struct CapturedOwners: Sendable {
         }
     }
 
-    /// The ends of a connection, by the last look.
+    /// Returns the ends of a connection in the latest snapshot.
     package mutating func ends(of session: SocketSnapshot) -> CapturedEnds {
         let before = known[session.id]
         guard let local = session.local, let peer = session.peer, session.phase != .closed else {
@@ -40,7 +41,7 @@ package struct CapturedOwners: Sendable {
         return now
     }
 
-    /// The host's own names for the ends of these connections.
+    /// Returns the host's own identifiers of the ends of these connections.
     package func rows(of sessions: some Sequence<CapturedSession>) -> Set<SocketID> {
         var found: Set<SocketID> = []
         for session in sessions where session.closed == nil {
@@ -54,14 +55,15 @@ package struct CapturedOwners: Sendable {
         return found
     }
 
-    /// Forgets connections that are not listed any more.
+    /// Drops connections that are not listed.
     package mutating func forget(but listed: [SocketID]) {
         guard known.count > listed.count else { return }
         let listed = Set(listed)
         known = known.filter { listed.contains($0.key) }
     }
 
-    /// The socket with these ends; of datagrams one without a peer, and one that is bound to every address.
+    /// Returns the socket with these ends. For datagrams, that can be a socket without a peer, or one bound to a
+    /// wildcard address.
     private func row(_ isStream: Bool, _ local: SocketAddress, _ peer: SocketAddress) -> SocketSnapshot? {
         if let row = rows[Key(isStream: isStream, local: local, peer: peer)] { return row }
         guard !isStream, let port = local.port else { return nil }

@@ -1,19 +1,19 @@
-/// Where packets of a capture came from.
+/// An interface whose packets a capture contains.
 package struct CaptureInterface: Hashable, Sendable {
-    /// How its packets begin: a `LinkType`, or a number that is not known here.
+    /// The link type of its packets: a `LinkType`, or an unknown number.
     package var link: UInt16
     package var name = ""
     package var description = ""
-    /// Units of time in a second.
+    /// The units of time in a second.
     var unitsPerSecond: UInt64 = 1_000_000
-    /// Bytes kept of each packet at most.
+    /// The most bytes kept of each packet.
     var snapLength = Int.max
-    /// Seconds to add to each time.
+    /// The number of seconds to add to each time.
     var secondsBefore: Int64 = 0
 
     init(link: UInt16) { self.link = link }
 
-    /// Takes the resolution as pcapng has it: a power of ten, or of two where the highest bit is set.
+    /// Sets the resolution from its pcapng form: a power of ten, or of two if the highest bit is set.
     mutating func resolution(_ byte: UInt8) {
         let exponent = Int(byte & 0x7F)
         if byte & 0x80 != 0 {
@@ -23,13 +23,13 @@ package struct CaptureInterface: Hashable, Sendable {
         }
     }
 
-    /// Nanoseconds since 1970, within what 64 bits hold.
+    /// Returns nanoseconds since 1970, clamped to what 64 bits hold.
     func nanoseconds(_ units: UInt64) -> Int64 {
         let (seconds, rest) = units.quotientAndRemainder(dividingBy: unitsPerSecond)
         let (high, low) = rest.multipliedFullWidth(by: 1_000_000_000)
         let fraction = unitsPerSecond.dividingFullWidth((high, low)).quotient
         let (whole, overflow) = Int64(clamping: seconds).addingReportingOverflow(secondsBefore)
-        // Within ± 146 years of 1970 differences of two times fit too.
+        // Within ± 146 years of 1970, the difference between two times fits too.
         let held = overflow ? Self.farthest : max(-Self.farthest, min(whole, Self.farthest))
         return held * 1_000_000_000 + Int64(fraction)
     }
@@ -45,11 +45,11 @@ package struct CapturedPacket: Sendable {
     /// Nanoseconds since 1970 (UTC).
     package var nanoseconds: Int64 = 0
     package var bytes: ArraySlice<UInt8> = []
-    /// Its length on the wire.
+    /// The length on the wire.
     package var length = 0
     package var comment = ""
     package var isInbound: Bool?
-    /// Packets that were lost before it.
+    /// The number of packets that were lost before it.
     package var dropped: UInt64 = 0
 
     package init(interface: Int, link: UInt16) { (self.interface, self.link) = (interface, link) }
@@ -59,7 +59,7 @@ package struct CapturedPacket: Sendable {
 struct CaptureOptions {
     private var values: [(code: UInt16, value: ArraySlice<UInt8>)] = []
     private let isBigEndian: Bool
-    /// Options that are kept.
+    /// The most options that are kept.
     private static let limit = 64
 
     init(_ content: CaptureCursor) {
@@ -75,7 +75,7 @@ struct CaptureOptions {
 
     subscript(code: UInt16) -> ArraySlice<UInt8>? { values.first { $0.code == code }?.value }
 
-    /// The text of an option, at most 1,024 bytes of it; empty if it is missing.
+    /// Returns the first 1,024 bytes of an option's text, or an empty text if it is missing.
     func text(_ code: UInt16) -> String { String(decoding: self[code]?.prefix(1_024) ?? [], as: UTF8.self) }
 
     func number(_ code: UInt16) -> UInt64? {

@@ -1,10 +1,10 @@
-/// How many bytes a second pass in each direction of captured connections.
+/// The receive and send rates of captured connections, in bytes a second.
 package struct CapturedRates: Sendable {
     private var windows: [SocketID: (received: RateWindow, sent: RateWindow)] = [:]
 
     package init() {}
 
-    /// Measures all that are listed, and sets their rates.
+    /// Measures all listed connections, and sets their rates.
     package mutating func measure(_ sockets: inout [SocketSnapshot], _ now: MonotonicTime) {
         var next: [SocketID: (received: RateWindow, sent: RateWindow)] = [:]
         for index in sockets.indices where sockets[index].phase != .closed {

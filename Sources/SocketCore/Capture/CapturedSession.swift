@@ -1,11 +1,11 @@
-/// One conversation of a capture, seen from the end that began it: `local` is the client.
+/// One conversation of a capture, from the view of the client, which is `local`.
 package struct CapturedSession: Sendable {
     /// FIN or RST of one side.
     package struct End: Hashable, Sendable {
         package var isSent: Bool
         package var isReset: Bool
         package var time: MonotonicTime
-        /// Reads and writes before it.
+        /// The number of reads and writes before it.
         package var items: UInt64
     }
 
@@ -13,22 +13,22 @@ package struct CapturedSession: Sendable {
     package let local: SyntheticPacket.End
     package let peer: SyntheticPacket.End
     package let isStream: Bool
-    /// What its interface was called, where the file says so.
+    /// The name of its interface, if the file has one.
     package var interface = ""
     package fileprivate(set) var opened: MonotonicTime
     package fileprivate(set) var latest: MonotonicTime
     package fileprivate(set) var connected: MonotonicTime?
     package fileprivate(set) var closed: MonotonicTime?
     package fileprivate(set) var wasReset = false
-    /// The ends of its streams, in their order.
+    /// The ends of its streams, in order.
     package private(set) var ends: [End] = []
-    /// What each end sent, put together.
+    /// The reassembled stream of each end.
     package fileprivate(set) var fromLocal = StreamAssembler()
     package fileprivate(set) var fromPeer = StreamAssembler()
     package fileprivate(set) var sent: UInt64 = 0
     package fileprivate(set) var received: UInt64 = 0
     package fileprivate(set) var counters = DatagramCounters()
-    /// Bytes that came again and differed.
+    /// The number of repeated bytes that differed.
     package fileprivate(set) var differing: UInt64 = 0
     fileprivate var peerClosed: MonotonicTime?
     fileprivate var isWriteShut = false
@@ -36,9 +36,9 @@ package struct CapturedSession: Sendable {
     fileprivate var firstSequence: UInt32?
     var store = TrafficStore()
     private var nextItem: UInt64 = 0
-    /// What happened, until somebody asks.
+    /// The events since the last call of `takeNews`.
     private var news: [(kind: SocketEvent.Kind, first: Int, second: Int)] = []
-    /// Bytes missing before the next item of each direction.
+    /// The number of bytes missing before the next item of each direction.
     private var gaps: [TrafficItem.Direction: UInt64] = [:]
 
     init(_ id: SocketID, local: SyntheticPacket.End, peer: SyntheticPacket.End, isStream: Bool, at time: MonotonicTime)
@@ -47,18 +47,18 @@ package struct CapturedSession: Sendable {
         (opened, latest) = (time, time)
     }
 
-    /// Whether a segment with SYN begins another session between the same ends.
+    /// Returns whether a segment with SYN begins another session between the same ends.
     func isOver(before segment: ParsedPacket.TCPSegment) -> Bool {
         guard let first = segment.firstOfClient else { return false }
         if let firstSequence {
-            // The answer that comes again is to the same SYN.
+            // A repeated SYN-ACK answers the same SYN.
             return firstSequence != first || closed != nil && !segment.flags.contains(.ack)
         }
-        // It may have come after what follows it, or be of a session that was joined in its middle.
+        // The SYN may have been captured late, or the session's beginning was not captured.
         return closed != nil || ![fromLocal, fromPeer].contains { $0.begins(after: first) }
     }
 
-    /// Takes a packet of this session, and returns what it adds to its stream.
+    /// Processes a packet of this session, and returns what it adds to its stream.
     mutating func take(_ packet: ParsedPacket, at time: MonotonicTime, limit: Int) -> [StreamAssembler.Piece] {
         latest = max(latest, time)
         let isSent = packet.source == local
@@ -93,37 +93,37 @@ package struct CapturedSession: Sendable {
         return pieces
     }
 
-    /// What happened since the last call.
+    /// Returns the events since the last call.
     mutating func takeNews() -> [(kind: SocketEvent.Kind, first: Int, second: Int)] {
         defer { if !news.isEmpty { news = [] } }
         return news
     }
 
-    /// What its streams remember of bytes that came, and of those that wait.
+    /// The number of bytes that its streams keep, including those that wait for earlier ones.
     var remembered: Int { fromLocal.remembered + fromPeer.remembered }
 
-    /// Forgets the bytes that what comes again is compared with.
+    /// Drops the bytes that are kept to compare with repeated ones.
     mutating func forget() {
         fromLocal.forget()
         fromPeer.forget()
     }
 
-    /// What waits in its streams for bytes before it.
+    /// The approximate memory of the bytes in its streams that wait for earlier ones.
     var waiting: Int { fromLocal.waiting + fromPeer.waiting }
 
-    /// Holes that were waited for no longer because a limit was reached.
+    /// The number of holes that were given up because a limit was reached.
     var givenUp: UInt64 { fromLocal.givenUp + fromPeer.givenUp }
-    /// Bytes from before the first that was seen.
+    /// The number of bytes before the first one seen.
     var early: UInt64 { fromLocal.early + fromPeer.early }
 
-    /// Waits no longer for bytes before those that are here.
+    /// Delivers the waiting bytes without those before them.
     mutating func giveUp(at time: MonotonicTime, limit: Int) {
         keep(fromLocal.giveUp(), isSent: true, time, limit)
         keep(fromPeer.giveUp(), isSent: false, time, limit)
         noteEnds(time, limit)
     }
 
-    /// Gives out what still waits: the file has ended.
+    /// Delivers the waiting bytes at the end of the file.
     mutating func finish(limit: Int) {
         keep(fromLocal.finish(), isSent: true, latest, limit)
         keep(fromPeer.finish(), isSent: false, latest, limit)
@@ -132,7 +132,7 @@ package struct CapturedSession: Sendable {
         keepLastGap(isSent: false, latest, limit)
     }
 
-    /// Shows bytes that are missing at the end of a stream, where no others follow.
+    /// Records the bytes that are missing at the end of a stream, where no item follows.
     private mutating func keepLastGap(isSent: Bool, _ time: MonotonicTime, _ limit: Int) {
         guard gaps[isSent ? .sent : .received, default: 0] > 0 else { return }
         keep([], 0, isSent: isSent, time, limit, from: nil)
@@ -196,13 +196,13 @@ package struct CapturedSession: Sendable {
         store.makeRoom(limit)
     }
 
-    /// What is kept of its traffic.
+    /// The recorded traffic.
     package var traffic: TrafficSnapshot { TrafficSnapshot(items: store.items, dropped: store.dropped) }
 
-    /// ECONNRESET on Linux.
+    /// The value of ECONNRESET on Linux.
     private static let reset: Int32 = 104
 
-    /// What is known of it, in the form that a live session has.
+    /// Its state, in the form of a live session.
     package var snapshot: SocketSnapshot {
         let target = SocketAddress(peer.ip, port: peer.port)
         let phase: SocketPhase = closed != nil ? .closed : connected != nil || !isStream ? .connected : .connecting
@@ -231,7 +231,7 @@ package struct CapturedSession: Sendable {
 }
 
 extension ParsedPacket.TCPSegment {
-    /// Of a SYN, and of the answer to it, the number that the client began with.
+    /// For a SYN or a SYN-ACK, the client's initial sequence number.
     fileprivate var firstOfClient: UInt32? {
         guard flags.contains(.syn) else { return nil }
         return flags.contains(.ack) ? acknowledges &- 1 : sequence

@@ -1,4 +1,4 @@
-/// All conversations of a capture, put together packet by packet.
+/// All conversations of a capture, reassembled packet by packet.
 package struct CapturedSessions: Sendable {
     private struct Flow: Hashable {
         /// The interface, in a file that has one for each session.
@@ -8,20 +8,20 @@ package struct CapturedSessions: Sendable {
         var second: SyntheticPacket.End
     }
 
-    /// Sessions that are kept; packets of more are counted.
+    /// The most sessions that are kept. Packets of further sessions are counted.
     package static let limit = 1 << 16
 
     package private(set) var sessions: [CapturedSession] = []
-    /// Packets of sessions beyond the limit.
+    /// The number of packets of sessions beyond the limit.
     package private(set) var refused: UInt64 = 0
-    /// Packets that a capture says it lost.
+    /// The number of packets that the capture reports as lost.
     package private(set) var dropped: UInt64 = 0
     package private(set) var packets: UInt64 = 0
     package private(set) var start: Int64?
-    /// The instant that `start` is called.
+    /// The instant that corresponds to `start`.
     private var origin = MonotonicTime.zero
     package private(set) var latest = MonotonicTime.zero
-    /// Sessions that were seen, listed or not; the last one has this number.
+    /// The number of sessions seen, listed or not, which is also the number of the last one.
     package private(set) var seen: UInt64 = 0
     private var parser = PacketParser()
     /// The number of the latest session of each flow.
@@ -29,22 +29,22 @@ package struct CapturedSessions: Sendable {
     private var interfaces: [CaptureInterface] = []
     private let zero: Int64?
     private var keeps: (each: Int, all: Int)
-    /// What its traffic takes.
+    /// The approximate memory of the traffic, in bytes.
     private(set) var cost = 0
-    /// What its streams remember of bytes that came, and of those that wait.
+    /// The number of bytes that the streams keep, including those that wait for earlier ones.
     private var remembered = 0
-    /// What waits in all streams for bytes before it.
+    /// The approximate memory of the bytes in all streams that wait for earlier ones.
     package private(set) var waiting = 0
     /// The latest events.
     package private(set) var events = EventTail()
 
-    /// The most that all streams remember, to compare what comes again.
+    /// The most bytes that all streams keep to compare with repeated ones.
     private static let rememberedLimit = 32 << 20
-    /// The most that waits in all streams together.
+    /// The most bytes that wait in all streams together.
     package static let waitingLimit = 16 << 20
 
-    /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
-    /// `zero`: the time of day at which its clock is 0; without, that of the first packet.
+    /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all. `zero` is the time of day at
+    /// which its clock is 0, or `nil` for that of the first packet.
     package init(
         keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal, zero: Int64? = nil
     ) {
@@ -52,15 +52,15 @@ package struct CapturedSessions: Sendable {
         self.zero = zero
     }
 
-    /// Packets that carry neither TCP nor UDP.
+    /// The number of packets that carry neither TCP nor UDP.
     package var skipped: UInt64 { parser.skipped }
     package var lostFragments: UInt64 { parser.lostFragments }
 
-    /// A section begins: its interfaces are numbered from 0 again.
+    /// Begins a section, whose interfaces are numbered from 0 again.
     package mutating func beginSection() { interfaces = [] }
     package mutating func add(_ interface: CaptureInterface) { interfaces.append(interface) }
 
-    /// Takes a packet and returns the session that it belongs to, by its index, and what it adds to the stream.
+    /// Processes a packet. Returns the index of its session, and what it adds to the stream.
     @discardableResult
     package mutating func take(
         _ packet: CapturedPacket
@@ -87,7 +87,7 @@ package struct CapturedSessions: Sendable {
         return (index, parsed.source == sessions[index].local, parsed, pieces)
     }
 
-    /// Counts what a packet says was lost before it, and no more.
+    /// Only counts the packets that a packet reports as lost before it.
     mutating func countOnly(_ packet: CapturedPacket) { dropped = dropped.saturatingAdd(packet.dropped) }
 
     private mutating func tell(_ index: Int, _ time: MonotonicTime) {
@@ -99,7 +99,7 @@ package struct CapturedSessions: Sendable {
         }
     }
 
-    /// Lets the streams in which most waits wait no longer, so that half of the room is free.
+    /// Gives up holes in the streams with the most waiting bytes, until half of the room is free.
     private mutating func giveUp(_ time: MonotonicTime) {
         let share = EvenShare.level(sessions.map(\.waiting), sum: Self.waitingLimit / 2)
         for index in sessions.indices where sessions[index].waiting > share {
@@ -112,14 +112,14 @@ package struct CapturedSessions: Sendable {
         }
     }
 
-    /// Holes that were waited for no longer because a limit was reached, of one stream or of all.
+    /// The number of holes that were given up because a limit of one stream or of all streams was reached.
     package var givenUp: UInt64 { sessions.reduce(0) { $0 &+ $1.givenUp } }
-    /// Bytes that came again and differed.
+    /// The number of repeated bytes that differed.
     package var differing: UInt64 { sessions.reduce(0) { $0 &+ $1.differing } }
-    /// Bytes of streams from before the first that was seen.
+    /// The number of stream bytes before the first one seen.
     package var early: UInt64 { sessions.reduce(0) { $0 &+ $1.early } }
 
-    /// Forgets the bytes that what comes again is compared with.
+    /// Drops the bytes that are kept to compare with repeated ones.
     mutating func forget() {
         remembered = 0
         for index in sessions.indices {
@@ -128,7 +128,7 @@ package struct CapturedSessions: Sendable {
         }
     }
 
-    /// The file has ended: what waits for bytes before it follows now.
+    /// Delivers the waiting bytes at the end of the file.
     package mutating func finish() {
         for index in sessions.indices {
             sessions[index].finish(limit: keeps.each)
@@ -136,20 +136,20 @@ package struct CapturedSessions: Sendable {
         }
     }
 
-    /// Begins at a time of day that is called `time`, unless it has begun.
+    /// Begins at a time of day that corresponds to the instant `time`. Has no effect if it has begun.
     package mutating func begin(at nanoseconds: Int64, as time: MonotonicTime = .zero) {
         guard start == nil else { return }
         (start, origin, latest) = (nanoseconds, time, time)
     }
 
-    /// The instant of a packet, counted from the beginning, or from the zero of the common clock.
+    /// Returns the instant of a packet, counted from the beginning, or from the zero of the common clock.
     package func time(of nanoseconds: Int64) -> MonotonicTime {
         origin + .nanoseconds(max(0, nanoseconds - (zero ?? start ?? nanoseconds)))
     }
 
-    /// Where a session is in `sessions`; `nil` if it is not kept any more.
+    /// Returns the index of a session in `sessions`, or `nil` if it was dropped.
     package func index(of number: UInt64) -> Int? {
-        // All sessions of a file are kept.
+        // A file's sessions are all kept.
         let usual = Int(clamping: number) - 1
         if sessions.indices.contains(usual), sessions[usual].id.number == number { return usual }
         var (low, high) = (0, sessions.count)
@@ -160,10 +160,10 @@ package struct CapturedSessions: Sendable {
         return low < sessions.count && sessions[low].id.number == number ? low : nil
     }
 
-    /// Forgets sessions of a capture that goes on: of those that are over all but the latest, datagrams of which none came
-    /// for a while, and where more than `live` are left, those of which nothing came for longest.
+    /// Drops sessions of a live capture: all but the latest of those that have ended, which includes datagram sessions
+    /// that were idle for a while, and if more than `live` are left, those that have been idle the longest.
     ///
-    /// Returns how many of them were not over.
+    /// Returns how many of them had not ended.
     package mutating func forgetEnded(
         keeping most: Int, live limit: Int, _ now: MonotonicTime, idle: Duration
     ) -> Int {
@@ -215,7 +215,8 @@ package struct CapturedSessions: Sendable {
         return sessions.count - 1
     }
 
-    /// Which end is the server: it answers a SYN; else the one with the port below, which is mostly the known one.
+    /// Whether a packet came from the server. The server answers a SYN. Otherwise it is the end with the lower port,
+    /// which is usually the well-known one.
     private static func isFromServer(_ packet: ParsedPacket, _ isInbound: Bool?, isOurs: Bool) -> Bool {
         if case .tcp(let segment) = packet.content, segment.flags.contains(.syn) { return segment.flags.contains(.ack) }
         if isOurs, let isInbound { return isInbound }
@@ -223,7 +224,7 @@ package struct CapturedSessions: Sendable {
         return packet.source.port < packet.destination.port
     }
 
-    /// Leaves each session an equal share, so that they are not more than `all` together.
+    /// Trims each session to an equal share, so that together they take at most `all`.
     mutating func trim(to all: Int) {
         guard cost > all else { return }
         let share = EvenShare.level(sessions.map(\.store.cost), sum: all)
@@ -234,21 +235,21 @@ package struct CapturedSessions: Sendable {
         }
     }
 
-    /// Gives back the room of what was dropped.
+    /// Frees the memory of dropped traffic.
     mutating func compact() { for index in sessions.indices { sessions[index].store.compact() } }
 
     mutating func trimEvents(to count: Int) { events.trim(to: count) }
 
-    /// Keeps no more than this of the traffic from now on.
+    /// Lowers the limit for all traffic from now on.
     mutating func limit(to all: Int) { keeps.all = min(keeps.all, all) }
 
-    /// About the memory that all but its traffic takes.
+    /// The approximate memory of everything except the traffic, in bytes.
     var memory: Int { remembered + 1_536 * sessions.count + 128 * interfaces.count + 64 * events.events.count }
 }
 
-/// Shares what there is among many.
+/// Divides a sum into equal shares.
 package enum EvenShare {
-    /// The most that each of them may be, so that they are not more than `sum` together.
+    /// Returns the largest share to which each cost can be trimmed so that the total is at most `sum`.
     package static func level(_ costs: [Int], sum: Int) -> Int {
         let costs = costs.sorted()
         var left = sum

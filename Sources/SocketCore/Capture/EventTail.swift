@@ -1,11 +1,11 @@
-/// The latest events of a recording or capture, as many as a screen that is rewound shows.
+/// The latest events of a recording or capture, as many as a rewound screen shows.
 package struct EventTail: Sendable {
-    /// Events that are kept.
+    /// The number of events that are kept.
     package static let limit = 8_192
     private static let slack = 1_024
     private let limit: Int
 
-    /// Oldest first, ascending by sequence number.
+    /// The events, in ascending order of their sequence numbers.
     package private(set) var events: [SocketEvent] = []
     /// The sequence number after the last one.
     package private(set) var next: UInt64 = 0
@@ -20,12 +20,12 @@ package struct EventTail: Sendable {
         if events.count > limit + Self.slack { events.removeFirst(events.count - limit) }
     }
 
-    /// Keeps the latest ones only.
+    /// Drops all events except the latest `count`.
     mutating func trim(to count: Int) {
         if events.count > count { events = Array(events.suffix(count)) }
     }
 
-    /// The events from a sequence number on, as far as they are kept.
+    /// Returns the kept events from a sequence number on.
     package func events(from sequence: UInt64) -> ArraySlice<SocketEvent> {
         var (low, high) = (0, events.count)
         while low < high {

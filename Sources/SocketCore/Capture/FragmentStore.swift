@@ -1,4 +1,4 @@
-/// Fragments of packets that are not whole yet.
+/// The fragments of incomplete packets.
 struct FragmentStore: Sendable {
     struct Key: Hashable {
         var source: IPAddress
@@ -16,29 +16,29 @@ struct FragmentStore: Sendable {
         var parts: [(offset: Int, bytes: [UInt8])] = []
         var length: Int?
         var began: Int64
-        /// Bytes of its parts.
+        /// The number of bytes in its parts.
         var size = 0
-        /// About the memory that they take.
+        /// The approximate memory that the parts take, in bytes.
         var cost: Int { size + FragmentStore.partCost * parts.count }
     }
 
     private var partial: [Key: Partial] = [:]
     private(set) var lost: UInt64 = 0
 
-    /// What the parts of all packets under way take, which is what Linux gives them.
+    /// The most memory for the parts of all incomplete packets, which is Linux's limit.
     private static let limit = 4 << 20
     private var cost = 0
     private static let partCost = 64
-    /// The bytes of a whole packet, and of its parts where some came twice.
+    /// The most bytes of a whole packet, and of its parts, some of which can be repeated.
     private static let lengthLimit = 65_535
     private static let sizeLimit = 2 * lengthLimit
-    /// How long the rest of a packet is waited for, as Linux does.
+    /// How long the rest of a packet is awaited, in nanoseconds, which is Linux's limit.
     private static let patience: Int64 = 30_000_000_000
 
-    /// Counts a fragment that is of no use.
+    /// Counts a fragment that can't be used.
     mutating func lose() { lost += 1 }
 
-    /// Takes a fragment; the whole packet once nothing is missing.
+    /// Adds a fragment. Returns the whole packet once it is complete.
     mutating func add(
         _ bytes: ArraySlice<UInt8>, at offset: Int, isLast: Bool, of key: Key, _ time: Int64
     ) -> [UInt8]? {
@@ -71,7 +71,8 @@ struct FragmentStore: Sendable {
         cost -= dropped.cost
     }
 
-    /// The parts put together; where two overlap, the bytes that came first stay.
+    /// Returns the reassembled parts, or `nil` if one is missing. Where two overlap, the bytes of the first one are
+    /// kept.
     private static func whole(_ parts: [(offset: Int, bytes: [UInt8])], _ length: Int) -> [UInt8]? {
         var whole = [UInt8](repeating: 0, count: length)
         var covered = 0

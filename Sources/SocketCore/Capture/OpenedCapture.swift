@@ -1,12 +1,12 @@
-/// What a capture file tells, as an engine would: of a recording of ours its snapshots and traffic as they were shown, of
-/// any other file what its packets add up to.
+/// The contents of a capture file, in the form that an engine provides: for a socktui recording its snapshots and
+/// traffic as they were shown, for any other file the sessions reassembled from its packets.
 ///
-/// It is a value: a copy that was made at some place in the file goes on from there, which is how a file is rewound.
+/// It is a value: a copy made at a position in the file continues from there, which is how a file is rewound.
 package struct OpenedCapture: Sendable {
-    /// What changes the state at an instant.
+    /// An entry that changes the state at an instant.
     private enum Step: Sendable {
         case packet(CapturedPacket)
-        /// An update of ours, whose last frame has its instant.
+        /// An update of a recording, whose last frame has its instant.
         case update(RecordedUpdate)
     }
 
@@ -18,34 +18,34 @@ package struct OpenedCapture: Sendable {
     private var tail: EventTail
     /// The frames of an update whose end has not been read.
     private var frames: [InspectionFrame] = []
-    /// Bytes read when it began.
+    /// The number of bytes read when the update began.
     private var updateBegan: UInt64 = 0
     private static let updateLimit: UInt64 = 64 << 20
-    /// The time of day at which its clock is 0, in nanoseconds since 1970; `nil`: its clock is the file's own.
+    /// The time of day at which its clock is 0, in nanoseconds since 1970, or `nil` if its clock is the file's own.
     private let zero: Int64?
-    /// The frames before the first instant of ours, until it is known how far that clock is from this one.
+    /// The frames before a recording's first instant, until the offset between the two clocks is known.
     private var unshifted: [UInt8]?
-    /// What comes next, where that is later than what was wanted.
+    /// The next step, if it is later than the requested instant.
     private var waiting: Step?
     private var limits: (each: Int, all: Int)
-    /// The first and the last update of ours.
+    /// The first tick of a recording, and the instant of its last one.
     private var first: InspectionTick?
     private var lastTime = MonotonicTime.zero
-    /// What the viewer found out beside it, and the name of the engine.
+    /// The peers that the viewer found, and the name of the engine.
     private var peers: [SocketID: PeerEnd]?
     private var engine: String?
-    /// The states that were passed since this was set, where they are wanted.
+    /// The states that were passed since this was set, or `nil` if they aren't collected.
     package var passing: PassedSnapshots?
-    /// Whether it is a recording of ours.
+    /// Whether it is a socktui recording.
     package private(set) var isOurs = false
-    /// Bytes read.
+    /// The number of bytes read.
     package private(set) var length: UInt64 = 0
-    /// The instants of events that were read since this was emptied, where they are wanted.
+    /// The instants of events read since this was last emptied, or `nil` if they aren't collected.
     package var instants: [MonotonicTime]?
 
-    /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
-    /// `zero`: the time of day, in nanoseconds since 1970, at which its clock is to be 0, so that several files have one
-    /// clock; without, it is the file's own.
+    /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all. `zero` is the time of day, in
+    /// nanoseconds since 1970, at which its clock is 0, so that several files share a clock. If it is `nil`, the clock
+    /// is the file's own.
     package init(
         keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal,
         events: Int = EventTail.limit, zero: Int64? = nil
@@ -60,19 +60,20 @@ package struct OpenedCapture: Sendable {
         mirror.watches(watch)
     }
 
-    /// Takes the next bytes of the file.
+    /// Processes the next bytes of the file.
     package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
         append(bytes)
         _ = try advance(until: nil)
     }
 
-    /// Adds the next bytes of the file, which `advance` looks at.
+    /// Appends the next bytes of the file, which `advance` processes.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         length += UInt64(bytes.count)
         reader.append(bytes)
     }
 
-    /// Takes what was read up to an instant, or all of it. Returns whether more bytes are needed to know the state then.
+    /// Processes everything up to an instant, or all of it. Returns whether more bytes are needed to know the state at
+    /// that instant.
     package mutating func advance(until limit: MonotonicTime?) throws(CaptureError) -> Bool {
         while true {
             var following = waiting.take()
@@ -86,16 +87,16 @@ package struct OpenedCapture: Sendable {
         }
     }
 
-    /// Takes a packet that was captured now.
+    /// Processes a packet that was just captured.
     package mutating func take(_ packet: CapturedPacket) { packets.take(packet) }
 
-    /// The file has ended.
+    /// Records the end of the file.
     package mutating func finish() { packets.finish() }
 
-    /// What is wrong with the file, if this is all of it.
+    /// The file's problem, if it ends here.
     package var problemAtEnd: String? { reader.problemAtEnd }
 
-    /// What stands in the way of a complete picture, as words; empty if nothing does.
+    /// The reasons that the contents are incomplete, as text, or an empty array if they are complete.
     package var shortcomings: [String] {
         func count(_ number: UInt64, _ what: String) -> String? { number > 0 ? "\(number) \(what)" : nil }
         let missing = packets.sessions.reduce(UInt64(0)) { $0 &+ $1.fromLocal.missing &+ $1.fromPeer.missing }
@@ -123,7 +124,7 @@ package struct OpenedCapture: Sendable {
             case .section: packets.beginSection()
             case .interface(let interface): packets.add(interface)
             case .packet(let packet):
-                // Its own snapshots say more than what its packets add up to.
+                // A recording's own snapshots say more than its packets do.
                 guard isOurs else { return .packet(packet) }
                 packets.countOnly(packet)
             case .frames(let bytes):
@@ -148,7 +149,7 @@ package struct OpenedCapture: Sendable {
                 }
                 defer { frames = [] }
                 if let bytes = unshifted.take(), let zero {
-                    // They are read once more, as they are in the common clock.
+                    // They are read again, shifted to the common clock.
                     decoder = InspectionFrameDecoder(shift: Self.shift(of: tick, to: zero))
                     decoder.append(bytes)
                     continue
@@ -161,7 +162,8 @@ package struct OpenedCapture: Sendable {
         return nil
     }
 
-    /// Nanoseconds from the clock that a tick is told in to the one that is 0 at a time of day; 0 where the tick lies.
+    /// Returns the nanoseconds from a tick's clock to the one that is 0 at a time of day, or 0 if the tick is out of
+    /// range.
     private static func shift(of tick: InspectionTick, to zero: Int64) -> Int64 {
         let (since, isFar) = tick.wallNanoseconds.subtractingReportingOverflow(zero)
         let (shift, overflow) = since.subtractingReportingOverflow(tick.time.nanoseconds)
@@ -185,7 +187,7 @@ package struct OpenedCapture: Sendable {
         }
     }
 
-    /// Takes an update of ours, of a file or of a recording in memory.
+    /// Applies an update of a recording, from a file or in memory.
     mutating func take(_ update: RecordedUpdate) throws(CaptureError) {
         do throws(WireError) {
             for frame in update.frames { try take(frame) }
@@ -202,10 +204,10 @@ package struct OpenedCapture: Sendable {
         }
     }
 
-    /// Notes the update after this state: its events may be wanted before it.
+    /// Records the update after this state, some of whose events may be earlier than the requested instant.
     mutating func expect(_ update: RecordedUpdate) { waiting = .update(update) }
 
-    /// Takes no update that was expected.
+    /// Discards the expected update.
     mutating func expectNothing() { waiting = nil }
 
     private mutating func take(_ frame: InspectionFrame) throws(WireError) {
@@ -232,25 +234,25 @@ package struct OpenedCapture: Sendable {
 
     // MARK: Time
 
-    /// The instant that it begins with, of its own clock; `nil` before there is one.
+    /// The first instant, by its own clock, or `nil` if there is none yet.
     package var start: MonotonicTime? { isOurs ? first?.time : packets.start.map(packets.time) }
 
-    /// The latest instant that was taken.
+    /// The latest instant that was processed.
     package var latest: MonotonicTime { isOurs ? lastTime : packets.latest }
 
-    /// The instant of the last update of ours that was taken, and the first update.
+    /// The instant of the last applied update of a recording, and the recording's first tick.
     var lastUpdate: MonotonicTime? { first == nil ? nil : lastTime }
     var beginning: InspectionTick? { first }
 
     private var startWall: Int64? { isOurs ? first?.wallNanoseconds : packets.start }
 
-    /// The time of day of an instant of its clock.
+    /// Returns the time of day of an instant of its clock.
     package func wall(_ time: MonotonicTime) -> Int64? {
         guard let start, let startWall else { return nil }
         return startWall + (time - start).wholeNanoseconds
     }
 
-    /// The instant of its clock at a time of day.
+    /// Returns the instant of its clock at a time of day.
     package func time(ofWall nanoseconds: Int64) -> MonotonicTime? {
         guard let start, let startWall else { return nil }
         let (distance, overflow) = nanoseconds.subtractingReportingOverflow(startWall)
@@ -259,8 +261,8 @@ package struct OpenedCapture: Sendable {
 
     // MARK: As a source
 
-    /// The state at the end of what was taken, or at a later instant for which all was taken that is needed; `nil` if there
-    /// is none yet. Events that were asked for are in it.
+    /// Returns the state after everything that was processed, or at a later instant up to which everything was
+    /// processed, or `nil` if there is none yet. It includes the requested events.
     package func snapshot(
         _ request: SnapshotRequest, named name: String, at instant: MonotonicTime? = nil
     ) -> EngineSnapshot? {
@@ -272,7 +274,7 @@ package struct OpenedCapture: Sendable {
             snapshot = shown
             (snapshot.engine, snapshot.peers) = (engine ?? name, peers)
             events = tail
-            // What was shown of that very instant had no event more.
+            // A snapshot of that very instant includes all its events.
             if let instant, instant > lastTime {
                 for event in waitingEvents where event.time <= instant { events.append(event) }
             }
@@ -293,17 +295,17 @@ package struct OpenedCapture: Sendable {
         return snapshot
     }
 
-    /// Events before the next update, which are told with it.
+    /// The events before the next update, which contains them.
     private var waitingEvents: [SocketEvent] {
         guard case .update(let update) = waiting else { return [] }
         return update.events
     }
 
-    /// The states that were passed, each with the events that it brought; no more is noted.
+    /// Returns the states that were passed, each with its new events, and stops collecting them.
     package mutating func takePassed() -> [EngineSnapshot] {
         defer { passing = nil }
         guard var states = passing?.snapshots else { return [] }
-        // The last one is what is shown.
+        // The last one is the state that is shown.
         if states.last?.time == lastTime { states.removeLast() }
         var next: UInt64 = 0
         for index in states.indices {
@@ -313,7 +315,7 @@ package struct OpenedCapture: Sendable {
         return states
     }
 
-    /// What is kept of a session's traffic.
+    /// Returns the recorded traffic of a session.
     package func traffic(of id: SocketID) -> TrafficSnapshot {
         if isOurs { return traffic[id] }
         let index = Int(clamping: id.number) - 1
@@ -322,15 +324,15 @@ package struct OpenedCapture: Sendable {
 
     // MARK: As a checkpoint
 
-    /// About the memory that a copy of it takes.
+    /// The approximate memory that a copy takes, in bytes.
     package var cost: Int { trafficCost + reader.pending + packets.memory + 64 * tail.events.count + mirror.cost }
 
     private var trafficCost: Int { traffic.cost + packets.cost }
 
-    /// Drops what was read already.
+    /// Drops the bytes that were already processed.
     package mutating func compact() { reader.compact() }
 
-    /// Drops what it can be without, and of the traffic what does not fit into so many bytes in all.
+    /// Drops what isn't needed, and traffic until everything fits into about `all` bytes.
     package mutating func shrink(to all: Int) {
         packets.forget()
         packets.trimEvents(to: Self.fewEvents)
@@ -344,7 +346,7 @@ package struct OpenedCapture: Sendable {
 
     private static let fewEvents = 1_024
 
-    /// Keeps no more than this from now on.
+    /// Lowers the limit for all traffic from now on.
     package mutating func limit(to all: Int) {
         limits.all = min(limits.all, all)
         packets.limit(to: all)

@@ -1,4 +1,4 @@
-/// The traffic that a recording of ours tells, of all its sessions, within limits for each and for all.
+/// The traffic in a recording, with limits for each session and for all.
 struct OpenedTraffic: Sendable {
     private var kept: [SocketID: MirroredTraffic] = [:]
     private(set) var cost = 0
@@ -16,10 +16,10 @@ struct OpenedTraffic: Sendable {
         if cost > all { trim(to: all - all / 8) }
     }
 
-    /// Gives back the room of what was dropped.
+    /// Frees the memory of dropped traffic.
     mutating func compact() { for id in kept.keys { kept[id]?.compact() } }
 
-    /// Leaves each session an equal share, so that they are not more than `all` together.
+    /// Trims each session to an equal share, so that together they take at most `all`.
     mutating func trim(to all: Int) {
         guard cost > all else { return }
         let share = EvenShare.level(kept.values.map(\.cost), sum: all)

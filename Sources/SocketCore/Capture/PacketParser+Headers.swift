@@ -1,6 +1,6 @@
 extension PacketParser {
-    /// How many bytes of a packet come before its payload. Of what is neither TCP, UDP nor ICMP everything after the IP
-    /// header is payload, and of what is not IP everything after the Ethernet header.
+    /// Returns the number of bytes before a packet's payload. If it is neither TCP, UDP nor ICMP, the payload begins
+    /// after the IP header, and if it is not IP, after the Ethernet header.
     package static func headers(of packet: CapturedPacket) -> Int {
         let ethernet = min(14, packet.bytes.count)
         var cursor = CaptureCursor(packet.bytes)
@@ -16,7 +16,7 @@ extension PacketParser {
         }
     }
 
-    /// Moves past the header; the protocol that follows, or `nil` if it does not begin here.
+    /// Skips the header. Returns the protocol that follows, or `nil` if it doesn't begin here.
     private static func skipIPv4(_ cursor: inout CaptureCursor) -> UInt8? {
         let start = cursor
         guard let version = cursor.byte(), cursor.skip(5), let fragment: UInt16 = cursor.number(), cursor.skip(1),

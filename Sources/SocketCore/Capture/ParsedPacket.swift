@@ -1,4 +1,4 @@
-/// What a frame carries, as far as it is of use here.
+/// The TCP or UDP contents of a frame.
 package struct ParsedPacket: Sendable {
     package enum Content: Sendable {
         case tcp(TCPSegment)
@@ -19,22 +19,23 @@ package struct ParsedPacket: Sendable {
     package var destination: SyntheticPacket.End
     package var content: Content
     package var payload: ArraySlice<UInt8>
-    /// Bytes of payload that were on the wire and are not in the file.
+    /// The number of payload bytes that were on the wire but are not in the file.
     package var missing: Int
 }
 
-/// Finds TCP and UDP in frames of any link type, and puts fragments together.
+/// Finds TCP and UDP in frames of any link type, and reassembles fragments.
 package struct PacketParser: Sendable {
-    /// Frames that carry neither TCP nor UDP, or are cut off before their payload.
+    /// The number of frames that carry neither TCP nor UDP, or are truncated before their payload.
     package private(set) var skipped: UInt64 = 0
     private var fragments = FragmentStore()
 
     package init() {}
 
-    /// Fragments that were given up, for want of room or of the rest.
+    /// The number of fragments that were given up, for lack of room or of the rest.
     package var lostFragments: UInt64 { fragments.lost }
 
-    /// What a packet carries; `nil` if that is a fragment, or nothing of use.
+    /// Returns the contents of a packet, or `nil` if it is a fragment that completes no packet, or carries neither TCP
+    /// nor UDP.
     package mutating func parse(_ packet: CapturedPacket) -> ParsedPacket? {
         var cursor = CaptureCursor(packet.bytes)
         guard let link = LinkType(rawValue: packet.link), Self.reachIP(&cursor, link),
@@ -52,7 +53,7 @@ package struct PacketParser: Sendable {
         return nil
     }
 
-    /// Moves to the IP header; false where there is none.
+    /// Moves to the IP header. Returns `false` if there is none.
     static func reachIP(_ cursor: inout CaptureCursor, _ link: LinkType) -> Bool {
         switch link {
         case .raw, .ipv4, .ipv6: return true
@@ -65,7 +66,7 @@ package struct PacketParser: Sendable {
         }
     }
 
-    /// Moves past an EtherType and the VLAN tags that it may announce.
+    /// Skips an EtherType and any VLAN tags before the IP header.
     private static func reachIP(_ cursor: inout CaptureCursor) -> Bool {
         for _ in 0..<4 {
             guard let type: UInt16 = cursor.number() else { return false }
@@ -85,7 +86,7 @@ package struct PacketParser: Sendable {
             let number = cursor.byte(), cursor.skip(2), let source = cursor.take(4), let destination = cursor.take(4)
         else { return skip() }
         let header = Int(version & 15) * 4
-        // A segment that the network card was to cut has no length yet.
+        // A segment that the network card will split has no length yet.
         if total == 0 { total = UInt16(clamping: start.left) }
         guard header >= 20, total >= header, cursor.skip(header - 20),
             let from = IPAddress(networkBytes: source), let to = IPAddress(networkBytes: destination)
@@ -125,7 +126,7 @@ package struct PacketParser: Sendable {
         return transport(next, from, to, cursor.rest.prefix(length), length)
     }
 
-    /// Hop-by-hop, routing, fragment, authentication, destination options.
+    /// The hop-by-hop, routing, fragment, authentication and destination options headers.
     static let extensions: Set<UInt8> = [0, 43, 44, 51, 60]
 
     private mutating func whole(

@@ -1,30 +1,31 @@
 /// Writes the blocks of a pcapng file, in little-endian order with times in nanoseconds.
 ///
-/// Every interface has the same link type and snaplen, because libpcap refuses a file whose interfaces differ in either.
+/// Every interface has the same link type and snaplen, because libpcap refuses a file whose interfaces differ in
+/// either.
 package struct PcapngWriter: Sendable {
-    /// The end of the blocks written since `take()`, behind `parts`.
+    /// The bytes after `parts` that were written since `take()`.
     private var tail: [UInt8] = []
-    /// What comes before it: blocks, and long payload where it lies.
+    /// The bytes before `tail`: blocks, and long payload that was not copied.
     private var parts: [ArraySlice<UInt8>] = []
     private var partsCount = 0
-    /// Interfaces described since the last section header.
+    /// The number of interfaces described since the last section header.
     package private(set) var interfaces: UInt32 = 0
 
     package static let snapLength = 262_144
-    /// Payload from this length on is not copied.
+    /// The length from which payload is not copied.
     private static let longPayload = 4_096
 
     package init() {}
 
     /// The blocks written since `take()`.
     package var bytes: [UInt8] { parts.flatMap { $0 } + tail }
-    /// How many bytes they have.
+    /// The number of bytes written since `take()`.
     package var count: Int { partsCount + tail.count }
 
-    /// Returns the blocks written so far and forgets them.
+    /// Returns the blocks written since the last call, and removes them.
     package mutating func take() -> [UInt8] { Array(takeParts().joined()) }
 
-    /// The same in parts, among which long payload is not copied.
+    /// Returns the blocks written since the last call in parts, without copying long payload, and removes them.
     package mutating func takeParts() -> [ArraySlice<UInt8>] {
         endPart()
         defer { (parts, partsCount) = ([], 0) }
@@ -37,7 +38,7 @@ package struct PcapngWriter: Sendable {
         tail = []
     }
 
-    /// Adds bytes within a block: long ones where they lie.
+    /// Adds bytes within a block, without copying long ones.
     private mutating func addPayload(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count >= Self.longPayload else { return tail += bytes }
         endPart()
@@ -49,7 +50,7 @@ package struct PcapngWriter: Sendable {
         partsCount += part.count
     }
 
-    /// Begins a section, which forgets the interfaces of the one before it.
+    /// Begins a section, which drops the interfaces of the previous one.
     package mutating func section(application: String, comment: String) {
         interfaces = 0
         block(.section) { block in
@@ -63,7 +64,7 @@ package struct PcapngWriter: Sendable {
         }
     }
 
-    /// Describes an interface and returns its number; `filter`: what its packets passed, in the language of tcpdump.
+    /// Describes an interface and returns its number. `filter` is the filter of its packets in tcpdump's syntax.
     package mutating func interface(
         name: String, description: String, link: UInt16 = LinkType.ethernet.rawValue, filter: String = ""
     ) -> UInt32 {
@@ -75,15 +76,15 @@ package struct PcapngWriter: Sendable {
             block.option(2, text: name)
             block.option(3, text: description)
             block.option(9, [9])
-            // Code 0: a text.
+            // Code 0 means a text.
             if !filter.isEmpty { block.option(11, [0] + Array(filter.utf8)) }
             block.endOfOptions()
         }
         return interfaces
     }
 
-    /// Writes a packet, whose payload may lie apart; `length` is its length on the wire, of which these bytes may be only
-    /// the beginning.
+    /// Writes a packet, whose payload can be passed separately. `length` is its length on the wire, of which these
+    /// bytes may be only the beginning.
     package mutating func packet(
         _ frame: [UInt8], _ payload: ArraySlice<UInt8> = [], length: Int, interface: UInt32, nanoseconds: UInt64,
         notes: PacketNotes
@@ -104,7 +105,7 @@ package struct PcapngWriter: Sendable {
         tail.append(little: whole)
     }
 
-    /// Says how many packets an interface received, and how many of them were lost for want of room.
+    /// Writes how many packets an interface received, and how many of them were lost for lack of room.
     package mutating func statistics(interface: UInt32, nanoseconds: UInt64, _ counts: CaptureCounts) {
         block(.statistics) { block in
             block.append(little: interface)
@@ -119,7 +120,7 @@ package struct PcapngWriter: Sendable {
         }
     }
 
-    /// Gives an address a name, in a block of its own.
+    /// Writes the name of an address, in a block of its own.
     package mutating func name(_ name: String, of address: IPAddress) {
         block(.names) { block in
             let bytes = address.networkBytes
@@ -132,7 +133,7 @@ package struct PcapngWriter: Sendable {
         }
     }
 
-    /// Writes lines of a TLS key log, which open the packets that follow.
+    /// Writes lines of a TLS key log, which decrypt the packets that follow.
     package mutating func secrets(_ lines: [UInt8]) {
         block(.secrets) { block in
             block.append(little: CaptureBlock.keyLog)
@@ -167,7 +168,7 @@ package struct PcapngWriter: Sendable {
     }
 }
 
-/// What pcapng calls its blocks, and what ours begin with.
+/// The block types of pcapng, and the header of the inspection block.
 package enum CaptureBlock {
     enum Kind: UInt32 {
         case section = 0x0A0D_0D0A
@@ -186,7 +187,7 @@ package enum CaptureBlock {
     static let magic = Array("STUI".utf8)
     static let version: UInt32 = 1
 
-    /// The length of the whole blocks, in little-endian order, among the first `count` bytes.
+    /// Returns the length of the complete little-endian blocks among the first `count` bytes.
     package static func whole(_ bytes: [UInt8], upTo count: Int) -> Int {
         var end = 0
         while end + 12 <= count {
@@ -198,24 +199,24 @@ package enum CaptureBlock {
     }
 }
 
-/// What a kernel counts of a capture.
+/// The kernel's counts of a capture.
 package struct CaptureCounts: Hashable, Sendable {
-    /// Packets that passed the filter.
+    /// The number of packets that passed the filter.
     package var received: UInt64 = 0
-    /// Those of them that were lost for want of room.
+    /// The number of those that were lost for lack of room.
     package var dropped: UInt64 = 0
 
     package init() {}
 }
 
-/// What a packet block says beside the packet.
+/// The options of a packet block.
 package struct PacketNotes: Hashable, Sendable {
-    /// Whether the packet was received, or sent; `nil`: not known.
+    /// Whether the packet was received rather than sent, or `nil` if that isn't known.
     package var isInbound: Bool?
     package var comment = ""
-    /// Packets lost between the one before and this one.
+    /// The number of packets lost between the previous packet and this one.
     package var dropped: UInt64 = 0
-    /// A number that packets of one origin share; 0: none.
+    /// A number that packets of the same origin share, or 0 for none.
     package var packet: UInt64 = 0
 
     package init(isInbound: Bool? = nil, comment: String = "", dropped: UInt64 = 0, packet: UInt64 = 0) {
@@ -254,7 +255,7 @@ extension [UInt8] {
     fileprivate mutating func endOfOptions() { append(little: UInt32(0)) }
 }
 
-/// How packets of an interface begin (www.tcpdump.org/linktypes.html).
+/// The link types of packets (www.tcpdump.org/linktypes.html).
 package enum LinkType: UInt16, CaseIterable, Sendable {
     case null = 0
     case ethernet = 1
@@ -267,7 +268,7 @@ package enum LinkType: UInt16, CaseIterable, Sendable {
 }
 
 extension IPAddress {
-    /// The bytes in network order: 4 or 16 of them.
+    /// The 4 or 16 bytes in network order.
     package var networkBytes: [UInt8] {
         var bytes: [UInt8] = []
         switch self {
@@ -279,7 +280,7 @@ extension IPAddress {
         return bytes
     }
 
-    /// The address that these 4 or 16 bytes in network order are; `nil` if they are of another number.
+    /// Creates an address from 4 or 16 bytes in network order. Returns `nil` for any other number of bytes.
     package init?(networkBytes bytes: ArraySlice<UInt8>) {
         var cursor = CaptureCursor(bytes)
         switch bytes.count {

@@ -1,5 +1,5 @@
-/// The last of a run, kept in memory in the form of a recording: a state, and what each snapshot since then changed. Payload
-/// and sockets are shared with the snapshots that they came in until those change.
+/// The latest part of a run, kept in memory as a recording: a state, and the changes in each snapshot since then.
+/// Payload and sockets share the memory of the snapshots that they came from until they change.
 package struct RecentRecording: Sendable {
     private struct Kept: Sendable {
         var update: RecordedUpdate
@@ -7,29 +7,31 @@ package struct RecentRecording: Sendable {
         var time: MonotonicTime { update.tick.time }
     }
 
-    /// The state before the first update that is kept.
+    /// The state before the first kept update.
     private var base: OpenedCapture
     private var updates: [Kept] = []
     private var head = 0
     private var changes = RecordedChanges()
     private var instants = EventInstants()
-    /// How far back it shall reach.
+    /// How far back it reaches.
     package let span: Duration
-    /// What all updates may take, in bytes.
+    /// The most bytes that all updates can take.
     private let limit: Int
-    /// About the memory that the updates take.
+    /// The approximate memory that the updates take, in bytes.
     package private(set) var cost = 0
-    /// Snapshots that were dropped before their time was over, for want of room.
+    /// The number of snapshots that were dropped early for lack of room.
     package private(set) var dropped: UInt64 = 0
-    /// Why nothing more can be taken; `nil`: all is well.
+    /// Why no more snapshots can be added, or `nil` if there is no problem.
     package private(set) var problem: String?
 
-    /// Events before the present that are kept for a viewer who comes back to it: as many as its log has.
+    /// The number of earlier events that are kept for a viewer who returns to the present, which is as many as the
+    /// viewer's log holds.
     private static let eventLimit = 20_000
-    /// Content of one frame, about.
+    /// The approximate contents of one frame, in bytes.
     private static let chunk = 1 << 20
 
-    /// `limit`: bytes that it may take; `each`, `all`: how much traffic of one session and of all the earliest state has.
+    /// Keeps updates of up to `limit` bytes. `each` and `all` limit the traffic of one session and of all sessions in
+    /// the earliest state.
     package init(
         span: Duration, limit: Int, keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal
     ) {
@@ -41,14 +43,14 @@ package struct RecentRecording: Sendable {
 
     // MARK: Keeping
 
-    /// Adds a snapshot that is shown, and what is kept of the traffic of some sessions.
+    /// Adds a snapshot that is shown, and the recorded traffic of some sessions.
     package mutating func add(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) {
         guard problem == nil else { return }
         var update = update(snapshot, traffic)
         if let last {
-            // Of several programs one may tell late what was earlier.
+            // Of several programs, one can report an earlier instant late.
             update.tick.time = max(update.tick.time, last)
-            // A program that is looked at may tell nothing for a while.
+            // An inspected program may report nothing for a while.
             if update.frames.isEmpty, let former = kept.last?.update.tick {
                 var same = update.tick
                 (same.wallNanoseconds, same.removed) = (former.wallNanoseconds, former.removed + same.removed)
@@ -83,7 +85,7 @@ package struct RecentRecording: Sendable {
         return RecordedUpdate(frames: frames, tick: changes.tick(of: snapshot))
     }
 
-    /// Moves the beginning on. The latest snapshot always stays.
+    /// Moves the beginning forward. The latest snapshot always stays.
     private mutating func makeRoom() {
         while kept.count > 1, let last = kept.last {
             let isOld = last.time - kept[head + 1].time >= span
@@ -111,11 +113,11 @@ package struct RecentRecording: Sendable {
 
     // MARK: Looking back
 
-    /// The first instant that can be shown, and the last.
+    /// The first and the last instant that can be shown.
     package var first: MonotonicTime? { base.lastUpdate ?? kept.first?.time }
     package var last: MonotonicTime? { kept.last?.time ?? base.lastUpdate }
 
-    /// The time of day of an instant, and the reverse.
+    /// The conversions between an instant and its time of day.
     package func wall(_ time: MonotonicTime) -> Int64? {
         origin.map { $0.wallNanoseconds + (time - $0.time).wholeNanoseconds }
     }
@@ -123,10 +125,10 @@ package struct RecentRecording: Sendable {
         origin.map { $0.time + .nanoseconds(wall.subtractingReportingOverflow($0.wallNanoseconds).partialValue) }
     }
 
-    /// Where the run begins, kept or not.
+    /// The beginning of the run, kept or not.
     private var origin: InspectionTick? { base.beginning ?? kept.first?.update.tick }
 
-    /// Where in its history an instant is; `nil`: the last one.
+    /// Returns an instant's position in the run, or the position of the last instant if it is `nil`.
     package func moment(at instant: MonotonicTime? = nil) -> SnapshotMoment? {
         guard let first = first.flatMap(wall), let last = last.flatMap(wall) else { return nil }
         var moment = SnapshotMoment(first: first, last: last, shown: instant.flatMap(wall))
@@ -138,8 +140,8 @@ package struct RecentRecording: Sendable {
         return moment
     }
 
-    /// The state at an instant, made from `past` where that is before it, or from the earliest. `notesPassed`: with the states
-    /// on the way, from which a viewer makes what adds up.
+    /// Returns the state at an instant, starting from `past` if that is earlier, or else from the earliest state. If
+    /// `notesPassed` is set, the states on the way are included, from which a viewer computes totals and rates.
     package func state(
         at instant: MonotonicTime, from past: OpenedCapture? = nil, notesPassed: Bool = false
     ) -> OpenedCapture {
@@ -154,7 +156,7 @@ package struct RecentRecording: Sendable {
                 state.expect(updates[index].update)
                 break
             }
-            // What was kept has been checked: it came from a snapshot.
+            // Kept updates are valid, since they came from snapshots.
             try? state.take(updates[index].update)
         }
         return state
@@ -172,7 +174,7 @@ package struct RecentRecording: Sendable {
 }
 
 extension RecordedUpdate {
-    /// About the memory that it takes.
+    /// The approximate memory that it takes, in bytes.
     fileprivate var cost: Int {
         frames.reduce(512 + 16 * tick.removed.count) { sum, frame in
             switch frame {

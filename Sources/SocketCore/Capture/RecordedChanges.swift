@@ -1,23 +1,23 @@
-/// What a snapshot tells that the one before it did not, for a recording in a file or in memory.
+/// The changes from one snapshot to the next, for a recording in a file or in memory.
 struct RecordedChanges: Sendable {
     private var former: [SocketID: SocketSnapshot] = [:]
     private var told: [SocketID: ToldTraffic] = [:]
     private var peers: [SocketID: PeerEnd]?
 
-    /// Begins again: everything is told once more.
+    /// Starts over, so that everything is reported again.
     mutating func startOver() { self = RecordedChanges() }
 
-    /// Everything is told once more, but traffic.
+    /// Makes everything except traffic be reported again.
     mutating func tellAllSockets() { (former, peers) = ([:], nil) }
 
-    /// The sockets that changed.
+    /// Returns the sockets that changed.
     mutating func sockets(of snapshot: EngineSnapshot) -> [SocketSnapshot] {
         let changed = snapshot.sockets.filter { former[$0.id] != $0 }
         for socket in changed { former[socket.id] = socket }
         return changed
     }
 
-    /// The other ends, where another was found; `nil`: they are the same.
+    /// Returns the peers, if they have changed, or else `nil`.
     mutating func peers(of snapshot: EngineSnapshot) -> [InspectionPeer]? {
         guard let found = snapshot.peers, found != peers else { return nil }
         peers = found
@@ -28,7 +28,7 @@ struct RecordedChanges: Sendable {
         }
     }
 
-    /// The next of what is new of a session's traffic, about `most` bytes; `nil`: that was all.
+    /// Returns about `most` bytes of a session's new traffic, or `nil` if there is no more.
     mutating func nextTraffic(
         of id: SocketID, _ kept: TrafficSnapshot, most: Int, edge: Int = ToldTraffic.edge
     ) -> InspectionTraffic? {
@@ -42,7 +42,7 @@ struct RecordedChanges: Sendable {
         return change.items.isEmpty && kept.dropped == wasDropped ? nil : change
     }
 
-    /// The end of what is told of a snapshot.
+    /// Returns the tick that ends the frames of a snapshot.
     mutating func tick(of snapshot: EngineSnapshot) -> InspectionTick {
         var tick = InspectionTick(snapshot)
         let present = Set(snapshot.sockets.map(\.id))

@@ -1,4 +1,4 @@
-/// What a recording must know of a session before its first packet.
+/// The facts about a session that a recording needs before its first packet.
 package struct RecordedSession: Hashable, Sendable {
     package var id: SocketID
     package var local: SocketAddress?
@@ -15,16 +15,16 @@ package struct RecordedSession: Hashable, Sendable {
         (self.isClient, self.role, self.target) = (isClient, role, target)
     }
 
-    /// Whether neither end is of another family than IP.
+    /// Whether each known end is an IP address.
     var isInternet: Bool { local?.family.isIP != false && peer?.family.isIP != false }
 }
 
-/// Where the packets of a recording were captured.
+/// The source of a recording's packets.
 package struct RecordedCapture: Hashable, Sendable {
     package var interface: String
-    /// How its packets begin: a `LinkType`.
+    /// The link type of its packets: a `LinkType`.
     package var link: UInt16
-    /// What they passed, in the language of tcpdump; empty: nothing.
+    /// The filter of the capture in tcpdump's syntax, or empty if there is none.
     package var filter: String
 
     package init(interface: String, link: UInt16, filter: String) {
@@ -32,29 +32,30 @@ package struct RecordedCapture: Hashable, Sendable {
     }
 }
 
-/// One thing that goes into a recording, at an instant of the engine's clock. It is small where it is of bytes, since there is
-/// one for each read and write; the rest lies elsewhere.
+/// One entry of a recording, at an instant of the engine's clock. An entry of bytes is small, since there is one for
+/// each read and write. Other contents are stored indirectly.
 package struct RecordedEntry: Sendable {
     package enum Content: Sendable {
-        /// A session came into sight; `isNew`: it has just been established.
+        /// A session appeared. `isNew` is set if it has just been established.
         indirect case session(RecordedSession, isNew: Bool)
-        /// The kernel gave or took so many bytes, of which these are kept; `isPlain`: they are the plaintext of TLS.
+        /// Bytes that the kernel delivered or accepted. Of `length` bytes these are kept. `isPlain` is set if they are
+        /// the plaintext of TLS.
         case bytes(ArraySlice<UInt8>, length: Int, isSent: Bool, isPlain: Bool)
-        /// A datagram, to or from an address; `length`: what it had before it was cut off.
+        /// A datagram, to or from an address. `length` is its length before truncation.
         indirect case datagram([UInt8], isSent: Bool, SocketAddress?, length: Int)
-        /// Lines of a TLS key log, which open what follows.
+        /// Lines of a TLS key log, which decrypt the packets that follow.
         case secrets([UInt8])
-        /// FIN of one end; `isPlain`: its close_notify.
+        /// FIN of one end, or its close_notify if `isPlain` is set.
         case ended(isLocal: Bool, isPlain: Bool)
-        /// It is over; `isReset`: by RST, of this end or of the other.
+        /// The session closed. `isReset` is set if either end sent RST.
         case closed(isReset: Bool, isLocal: Bool)
-        /// Bytes that were not recorded, for want of room.
+        /// Bytes that were not recorded, for lack of room.
         indirect case dropped(RecordedLoss)
-        /// A packet as it was captured; `lost`: how many before it were captured and did not fit.
+        /// A captured packet. `lost` is the number of captured packets before it that did not fit.
         indirect case packet(CapturedPacket, lost: UInt64)
-        /// What the kernel has counted of a capture, at a time of day.
+        /// The kernel's counts of a capture, at a time of day.
         indirect case counts(CaptureCounts, nanoseconds: Int64)
-        /// The state of everything, and what was kept of the traffic of some.
+        /// The state of everything, and the recorded traffic of some sessions.
         indirect case snapshot(EngineSnapshot, [SocketID: TrafficSnapshot])
     }
 
@@ -74,27 +75,27 @@ package struct RecordedEntry: Sendable {
         }
     }
 
-    /// Reads and writes that it says are missing.
+    /// The number of reads and writes that it reports as missing.
     package var missing: UInt64 { if case .dropped(let loss) = content { loss.operations } else { 0 } }
 
-    /// Reads and writes that it tells of.
+    /// The number of reads and writes that it stands for.
     package var operations: UInt64 {
         if case .dropped(let loss) = content { loss.operations } else { isOperation ? 1 : 0 }
     }
 
-    /// Takes the array of its bytes away, if that is of this size and nobody else holds it.
+    /// Takes the array of its bytes, if that has this size and no other references.
     package mutating func takeArray(of size: Int) -> [UInt8]? {
         guard var array = wholeArray(size) else { return nil }
         content = .bytes([], length: size, isSent: false, isPlain: false)
         return SpareArrays.isHeldOnce(&array) ? array : nil
     }
 
-    /// A slice that is all of an array shares its memory.
+    /// A slice that covers a whole array shares its memory.
     private func wholeArray(_ size: Int) -> [UInt8]? {
         if case .bytes(let slice, _, _, _) = content, slice.count == size { Array(slice) } else { nil }
     }
 
-    /// Whether so many bytes are recorded where they lie, in an array of `whole` bytes that they keep from being released.
+    /// Returns whether `count` bytes are recorded without a copy, which keeps their array of `whole` bytes alive.
     package static func sharesMemory(_ count: Int, of whole: Int) -> Bool {
         count > leastShared && (whole <= mostHeld || count >= whole / 2)
     }
@@ -102,13 +103,13 @@ package struct RecordedEntry: Sendable {
     private static let leastShared = 16 << 10
     private static let mostHeld = 64 << 10
 
-    /// About the memory that it keeps from being released.
+    /// The approximate memory that it keeps alive, in bytes.
     var held: Int {
         guard case .bytes(let bytes, _, _, _) = content, bytes.count > Self.leastShared else { return weight }
         return bytes.count > Self.mostHeld ? 2 * weight : Self.mostHeld + 128
     }
 
-    /// About the bytes that it is of.
+    /// The approximate size of its contents in bytes.
     package var weight: Int {
         switch content {
         case .bytes(let bytes, _, _, _): bytes.count + 128
@@ -120,11 +121,11 @@ package struct RecordedEntry: Sendable {
     }
 }
 
-/// What a recording lost of one session.
+/// The bytes and operations of one session that a recording lost.
 package struct RecordedLoss: Hashable, Sendable {
     package var sent: UInt64 = 0
     package var received: UInt64 = 0
-    /// Reads and writes.
+    /// The number of reads and writes.
     package var operations: UInt64 = 0
     package var isPlain: Bool
 

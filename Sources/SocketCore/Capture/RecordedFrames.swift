@@ -1,4 +1,4 @@
-/// Snapshots as frames of the inspection wire: whole at first and from time to time, and in between what changed.
+/// Snapshots as frames of the inspection wire: complete at first and from time to time, and only changes in between.
 struct RecordedFrames: Sendable {
     private var changes = RecordedChanges()
     private var wholeTime: MonotonicTime?
@@ -6,14 +6,14 @@ struct RecordedFrames: Sendable {
     private var sizeSince = 0
     private let showsPayload: Bool
 
-    /// How old the last whole snapshot may become.
+    /// The age at which a new complete snapshot is written.
     private static let interval = Duration.seconds(10)
-    /// Bytes of traffic that go with one snapshot; of more, only the ends of each message.
+    /// The most bytes of traffic with one snapshot. Beyond it, only the ends of each message are written.
     private static let trafficLimit = 1 << 20
     private static let shortEdge = 512
-    /// Bytes of one block; a frame may go on in the next one.
+    /// The most bytes of one block. A frame can continue in the next one.
     private static let blockSize = 1 << 20
-    /// Content of one frame, about.
+    /// The approximate contents of one frame, in bytes.
     private static let chunk = InspectionBoard.chunk
 
     init(showsPayload: Bool) { self.showsPayload = showsPayload }
@@ -23,7 +23,7 @@ struct RecordedFrames: Sendable {
         wholeTime = nil
     }
 
-    /// The frames that tell a snapshot, cut into blocks.
+    /// Returns the frames of a snapshot, split into blocks.
     mutating func blocks(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) -> [[UInt8]] {
         var writer = WireWriter()
         let isWhole = wholeTime.map { snapshot.time - $0 > Self.interval || sizeSince > 2 * wholeSize } ?? true

@@ -1,38 +1,37 @@
-/// The last things that an engine did, within a time and a number of bytes, from which a recording can be made that is
-/// complete by itself.
+/// The latest entries of an engine, bounded by time and bytes, from which a self-contained recording can be made.
 package struct RecordedMemory: Sendable {
-    /// What is known of a session whose beginning is not kept.
+    /// A session whose beginning is not kept.
     private struct Session: Sendable {
         var facts: RecordedSession
-        /// Secrets that open what is kept of it.
+        /// The secrets that decrypt what is kept of it.
         var secrets: [RecordedEntry] = []
     }
 
     private let span: Duration
     private let limit: Int
-    /// What is kept, from `head` on.
+    /// The entries that are kept, from `head` on.
     private var kept: [RecordedEntry] = []
     private var head = 0
-    /// Sessions that were there before the first entry that is kept.
+    /// The sessions that existed before the first kept entry.
     private var earlier: [SocketID: Session] = [:]
-    /// The last state before the first entry that is kept.
+    /// The last snapshot before the first kept entry.
     private var base: RecordedEntry?
-    /// About the memory that it takes.
+    /// The approximate memory that it takes, in bytes.
     package private(set) var weight = 0
 
-    /// Keeps what is not older than `span` and does not take more than about `limit` bytes in all.
+    /// Keeps entries that are at most `span` old and take up to about `limit` bytes in all.
     package init(span: Duration, limit: Int) {
         self.span = max(.zero, span)
         self.limit = max(0, limit)
     }
 
-    /// The entries that are kept, oldest first.
+    /// The kept entries, oldest first.
     package var entries: ArraySlice<RecordedEntry> { kept[head...] }
 
-    /// How far back it reaches; `nil`: nothing is kept.
+    /// The time of the first kept entry, or `nil` if nothing is kept.
     package var earliest: MonotonicTime? { entries.first?.time }
 
-    /// Adds what happened last, and drops what is too old or too much.
+    /// Adds the latest entry, and drops those that are too old or don't fit.
     package mutating func add(_ entry: RecordedEntry) {
         kept.append(entry)
         weight += entry.held
@@ -50,12 +49,12 @@ package struct RecordedMemory: Sendable {
         case .snapshot:
             weight -= base?.held ?? 0
             base = entry
-            // The latest state is kept however large it is.
+            // The latest snapshot is kept however large it is.
             return
         case .session(let facts, _): earlier[id] = Session(facts: facts)
         case .secrets:
             earlier[id]?.secrets.append(entry)
-            // As long as the session it is kept, so its weight stays.
+            // Secrets are kept until their session closes, so their weight stays.
             if earlier[id] != nil { return }
         case .closed:
             weight -= earlier[id]?.secrets.reduce(0) { $0 + $1.held } ?? 0
@@ -65,7 +64,8 @@ package struct RecordedMemory: Sendable {
         weight -= entry.held
     }
 
-    /// All that a recording of it consists of, in order: the state before, the sessions that were there, and what is kept.
+    /// All entries of a recording made from it, in order: the sessions that existed before, the snapshot before, and
+    /// the kept entries.
     package var recording: [RecordedEntry] {
         let begin = earliest ?? base?.time ?? .zero
         var all: [RecordedEntry] = []

@@ -1,20 +1,20 @@
-/// A byte stream as packets: a handshake when it is established, one segment or more for each read and write, and its
-/// ends as they were.
+/// Turns a byte stream into packets: a handshake when it is established, one or more segments for each read and write,
+/// and the recorded ends.
 package struct RecordedStream: Sendable {
-    /// Which of its two ends sent a packet.
+    /// The end that sent a packet.
     package enum Side: Sendable { case local, peer }
 
-    /// One packet of it.
+    /// One packet of the stream.
     package struct Packet: Sendable {
-        /// Its headers.
+        /// The headers.
         package var head: [UInt8]
-        /// What is kept of its payload.
+        /// The part of the payload that is kept.
         package var payload: ArraySlice<UInt8>
         package var side: Side
-        /// The length on the wire, where payload was cut off.
+        /// The length on the wire, which is larger if the payload was truncated.
         package var length: Int
 
-        /// Headers and payload.
+        /// The headers and the payload.
         package var frame: [UInt8] { head + payload }
     }
 
@@ -30,13 +30,15 @@ package struct RecordedStream: Sendable {
     private var localHalf: Half
     private var peerHalf: Half
     private var hasHandshake = false
-    /// Payload kept of each packet.
+    /// The most payload bytes that are kept of each packet.
     private let snap: Int
 
-    /// Bytes that one half sends before the other acknowledges: within what the window holds, or holds without a SYN.
+    /// The most bytes that one half sends before the other acknowledges: within the window, with or without the scaling
+    /// of a SYN.
     private var mostUnacknowledged: UInt32 { hasHandshake ? 1 << 20 : 60_000 }
 
-    /// A stream between two ends; each stream of a recording begins at sequence numbers of its own, made from `number`.
+    /// Creates a stream between two ends. Each stream of a recording has its own first sequence numbers, derived from
+    /// `number`.
     package init(local: SyntheticPacket.End, peer: SyntheticPacket.End, number: UInt64, snap: Int = .max) {
         (self.local, self.peer, self.snap) = (local, peer, snap)
         let first = UInt32(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 32)
@@ -44,14 +46,14 @@ package struct RecordedStream: Sendable {
         peerHalf = Half(next: ~first, acknowledged: ~first)
     }
 
-    /// The three packets that open it; `isClient`: whether the local end connected.
+    /// Returns the three packets that open it. `isClient` is set if the local end connected.
     package mutating func establish(isClient: Bool) -> [Packet] {
         hasHandshake = true
         let (first, second): (Side, Side) = isClient ? (.local, .peer) : (.peer, .local)
         return [packet(from: first, .syn), packet(from: second, [.syn, .ack]), packet(from: first, .ack)]
     }
 
-    /// What carries these bytes, which may be only the first of `length`.
+    /// Returns the packets that carry these bytes, which may be only the first of `length`.
     package mutating func carry(_ bytes: ArraySlice<UInt8>, length: Int? = nil, from side: Side) -> [Packet] {
         var packets: [Packet] = []
         var (rest, left) = (bytes, length ?? bytes.count)
@@ -67,21 +69,21 @@ package struct RecordedStream: Sendable {
         return packets
     }
 
-    /// Counts bytes that were not kept: the next packet leaves a gap of their length.
+    /// Skips bytes that were not kept, which leaves a gap of their length before the next packet.
     package mutating func skip(_ count: UInt64, from side: Side) {
         change(side) { $0.next &+= UInt32(truncatingIfNeeded: count) }
     }
 
-    /// A packet without payload.
+    /// Returns a packet without payload.
     package mutating func acknowledge(from side: Side) -> Packet { packet(from: side, .ack) }
 
-    /// FIN of one end, once.
+    /// Returns the FIN of one end, once.
     package mutating func end(_ side: Side) -> [Packet] {
         guard !half(side).hasEnded else { return [] }
         return [packet(from: side, [.fin, .ack]), packet(from: side.other, .ack)]
     }
 
-    /// RST of one end, after which neither says more.
+    /// Returns the RST of one end, after which neither end sends anything.
     package mutating func reset(_ side: Side) -> [Packet] {
         defer { (localHalf.hasEnded, peerHalf.hasEnded) = (true, true) }
         return [packet(from: side, [.reset, .ack])]

@@ -1,32 +1,31 @@
-/// What one snapshot adds to a recording of ours, read from a file or kept in memory.
+/// The changes that one snapshot adds to a recording, read from a file or kept in memory.
 struct RecordedUpdate: Sendable {
     var frames: [InspectionFrame]
     var tick: InspectionTick
 
-    /// The events that it tells, in their order.
+    /// Its events, in order.
     var events: [SocketEvent] {
         frames.flatMap { frame -> [SocketEvent] in if case .events(let events) = frame { events } else { [] } }
     }
 }
 
-/// States of a recording that were passed on the way to an instant, from another one on: the latest, as many as a viewer
-/// can look through at once.
+/// The latest states of a recording that were passed on the way to an instant, as many as a viewer can process at once.
 package struct PassedSnapshots: Sendable {
-    /// From when on they are wanted.
+    /// The earliest instant that is kept.
     private let start: MonotonicTime
     private var kept: [EngineSnapshot] = []
     private var head = 0
-    /// Sockets in all of them.
+    /// The number of sockets in all of them.
     private var sockets = 0
 
-    /// How far back a viewer looks: rates are shown of a minute.
+    /// How far back a viewer looks, which is the minute over which rates are shown.
     package static let span = Duration.seconds(60)
-    /// Sockets in all of them, at most.
+    /// The most sockets in all of them.
     private static let limit = 30_000
 
     package init(before instant: MonotonicTime) { start = instant + (.zero - Self.span) }
 
-    /// Oldest first.
+    /// The states, oldest first.
     var snapshots: [EngineSnapshot] { Array(kept[head...]) }
 
     mutating func append(_ snapshot: EngineSnapshot?) {

@@ -1,7 +1,7 @@
-/// Makes the blocks of a recording from what an engine did: an interface for each session, synthetic packets for what
-/// passed, and frames of the inspection wire for everything else.
+/// Writes the blocks of a recording of an engine: an interface for each session, synthetic packets for its traffic, and
+/// frames of the inspection wire for everything else.
 package struct RecordingWriter: Sendable {
-    /// One session's packets, in clear or as the plaintext of TLS.
+    /// One session's packets, either those on the wire or those of the plaintext of TLS.
     private struct Track: Sendable {
         var interface: UInt32
         var ends: (local: SyntheticPacket.End, peer: SyntheticPacket.End)
@@ -13,22 +13,22 @@ package struct RecordingWriter: Sendable {
         var peer: SyntheticPacket.End
     }
 
-    /// Holders of addresses that are remembered after they have closed.
+    /// The most holders of addresses that are kept, including closed ones.
     private static let holderLimit = 1 << 16
-    /// Sessions that are open at a time; another program may claim any number.
+    /// The most open sessions, since another program can claim any number.
     private static let sessionLimit = 1 << 17
 
     private struct Session: Sendable {
         var facts: RecordedSession
         var clear: Track?
         var plain: Track?
-        /// Whether the file has seen its beginning.
+        /// Whether its beginning is in the file.
         var isNew: Bool
-        /// Whether the peer's FIN came; TLS may still have plaintext from before it.
+        /// Whether the peer sent FIN. TLS may still have plaintext from before it.
         var hasPeerEnded = false
-        /// Secrets that open what is on its wire.
+        /// The secrets that decrypt its wire bytes.
         var secrets: [UInt8] = []
-        /// All that was on its wire, without which the secrets open nothing; `nil`: too much to be repeated.
+        /// All its wire bytes, without which the secrets decrypt nothing, or `nil` if they are too many to repeat.
         var wire: [RecordedEntry]? = []
         var wireCount = 0
     }
@@ -36,13 +36,13 @@ package struct RecordingWriter: Sendable {
     private var writer = PcapngWriter()
     private var frames: RecordedFrames
     private var sessions: [SocketID: Session] = [:]
-    /// Which session has these addresses in this file.
+    /// The session that has these addresses in this file.
     private var holders: [Ends: SocketID] = [:]
     private let application: String
-    /// What packets it is of, as they were captured; `nil`: of what an engine did.
+    /// The capture whose packets it records, or `nil` if it records an engine.
     private let capture: RecordedCapture?
     private let snap: Int
-    /// Bytes of what passed that the next file repeats, and how many of them there are now.
+    /// The most wire bytes that the next file repeats, and their current number.
     private let repeats: Int
     private var repeated = 0
     private static let repeatsOfOne = 16 << 10
@@ -50,12 +50,12 @@ package struct RecordingWriter: Sendable {
     private var latest = MonotonicTime.zero
     /// Nanoseconds since 1970 at the zero of the engine's clock.
     private let zero: Int64
-    /// Reads and writes that were not recorded.
+    /// The number of reads and writes that were not recorded.
     package private(set) var dropped: UInt64 = 0
 
-    /// `zero`: what to add to the engine's time for the time of day; `snap`: payload kept of each packet. `repeats`: where
-    /// little has passed of TLS sessions, a next file repeats up to so many bytes of all of them, without which the
-    /// secrets would open nothing.
+    /// Creates a writer. `zero` is added to the engine's time to get the time of day, and `snap` is the most payload
+    /// bytes kept of each packet. The next file repeats up to `repeats` bytes of TLS sessions that have little traffic
+    /// so far, without which their secrets would decrypt nothing.
     package init(
         application: String, zero: Int64, snap: Int = .max, repeats: Int = 1 << 20, of capture: RecordedCapture? = nil
     ) {
@@ -65,8 +65,8 @@ package struct RecordingWriter: Sendable {
         begin()
     }
 
-    /// Begins a file that is complete by itself: its sessions are described again, secrets are repeated, and the next
-    /// snapshot is whole.
+    /// Begins a self-contained file: its sessions are described again, secrets are repeated, and the next snapshot is
+    /// complete.
     package mutating func begin() {
         writer = PcapngWriter()
         if let capture {
@@ -91,16 +91,16 @@ package struct RecordingWriter: Sendable {
         }
     }
 
-    /// Bytes of blocks made since the last call of `take()`.
+    /// The number of bytes written since the last call of `take()`.
     package var pending: Int { writer.count }
 
-    /// Returns the blocks made since the last call.
+    /// Returns the blocks written since the last call.
     package mutating func take() -> [UInt8] { writer.take() }
 
-    /// The same, in parts that share long payload with the entries that brought it.
+    /// Returns the blocks written since the last call, in parts that share long payload with the entries.
     package mutating func takeParts() -> [ArraySlice<UInt8>] { writer.takeParts() }
 
-    /// Adds what one entry says.
+    /// Writes one entry.
     package mutating func add(_ entry: RecordedEntry) {
         let id = entry.socket
         latest = max(latest, entry.time)
@@ -135,7 +135,7 @@ package struct RecordingWriter: Sendable {
             writer.secrets(lines)
             sessions[id]?.secrets += lines
         case .dropped(let loss):
-            // What follows a gap cannot be decrypted, whatever is repeated.
+            // Bytes after a gap can't be decrypted, even with repeated bytes.
             if !loss.isPlain { forgetWire(of: id) }
             lost(loss, of: id, at: entry.time)
         case .packet(let packet, let lost): captured(packet, lost)
@@ -147,7 +147,7 @@ package struct RecordingWriter: Sendable {
         }
     }
 
-    /// Keeps what a next file has to repeat, of sessions that begin with a handshake record of TLS.
+    /// Keeps the bytes that the next file must repeat, for sessions that begin with a TLS handshake record.
     private mutating func remember(_ entry: RecordedEntry, _ bytes: ArraySlice<UInt8>, _ length: Int) {
         guard let session = sessions[entry.socket], session.wire != nil else { return }
         sessions[entry.socket]?.wireCount += length
@@ -186,7 +186,7 @@ package struct RecordingWriter: Sendable {
         if isPlain { sessions[id]?.plain = track } else { sessions[id]?.clear = track }
     }
 
-    /// Makes sure that the session has an interface; false if nothing is known of it.
+    /// Makes sure that the session has an interface. Returns `false` if the session is unknown.
     private mutating func track(of id: SocketID, isPlain: Bool, at time: MonotonicTime) -> Bool {
         guard let session = sessions[id] else { return false }
         if isPlain ? session.plain != nil : session.clear != nil { return true }
@@ -208,8 +208,8 @@ package struct RecordingWriter: Sendable {
         return true
     }
 
-    /// The addresses that a session has in the file, and what to say of them. Where the engine has both ends of a
-    /// connection, the second has addresses of its own: no reader would tell two streams between the same ends apart.
+    /// Returns a session's addresses in the file, and a remark about them. If the engine has both ends of a connection,
+    /// the second end gets its own addresses, since no reader could tell apart two streams between the same ends.
     private mutating func ends(
         of session: RecordedSession, isPlain: Bool
     ) -> (ends: (local: SyntheticPacket.End, peer: SyntheticPacket.End), remark: String) {
@@ -239,7 +239,7 @@ package struct RecordingWriter: Sendable {
         var peer = track.ends.peer
         if let ip = address?.ip, let port = address?.port { peer = .init(ip, port) }
         var local = track.ends.local
-        // A socket that is bound to every address has one of the peer's family all the same.
+        // A socket that is bound to a wildcard address still has an address of the peer's family.
         if local.ip.networkBytes.count != peer.ip.networkBytes.count || local.ip.isWildcard {
             local.ip = IPAddress.any(like: peer.ip)
         }
@@ -254,7 +254,7 @@ package struct RecordingWriter: Sendable {
             notes: PacketNotes(isInbound: !isSent, comment: comment))
     }
 
-    /// A packet as it was, or without its payload's end.
+    /// Writes a captured packet, without the end of its payload if that exceeds `snap`.
     private mutating func captured(_ packet: CapturedPacket, _ lost: UInt64) {
         dropped &+= lost
         var frame = packet.bytes
@@ -264,7 +264,7 @@ package struct RecordingWriter: Sendable {
             notes: PacketNotes(isInbound: packet.isInbound, dropped: packet.dropped.saturatingAdd(lost)))
     }
 
-    /// Tells of a loss in its place, by a packet without payload that has the count.
+    /// Writes a loss at its place, as a packet without payload that contains the count.
     private mutating func lost(_ loss: RecordedLoss, of id: SocketID, at time: MonotonicTime) {
         dropped &+= loss.operations
         guard sessions[id]?.facts.role != .datagram, track(of: id, isPlain: loss.isPlain, at: time) else { return }
@@ -278,7 +278,7 @@ package struct RecordingWriter: Sendable {
 }
 
 extension SyntheticPacket {
-    /// The ends of a session: its own, or loopback addresses made from its number where it has none of IP.
+    /// Returns the ends of a session: its IP addresses, or loopback addresses derived from its number if it has none.
     package static func ends(of session: RecordedSession) -> (local: End, peer: End) {
         let local = session.local.flatMap { address in address.ip.map { End($0, address.port ?? 0) } }
         let peer = session.peer.flatMap { address in address.ip.map { End($0, address.port ?? 0) } }
@@ -293,12 +293,12 @@ extension SyntheticPacket {
         }
     }
 
-    /// The same ports at an address of the session's own, so that no reader takes two streams for one: in
-    /// 127.128.0.0/9, or in 127.64.0.0/10 for its second one.
+    /// Returns the same ports at an address that only this session has, so that readers don't merge two streams: in
+    /// 127.128.0.0/9, or in 127.64.0.0/10 for its second address.
     static func loopback(
         of session: RecordedSession, ports: (local: End, peer: End), isSecond: Bool = false
     ) -> (local: End, peer: End) {
-        // Sessions of several programs have the same numbers.
+        // Sessions of several programs can have the same numbers.
         let number = UInt32(truncatingIfNeeded: session.id.own.number &+ UInt64(session.id.ordinal) &* 131_071)
         let bits = isSecond ? 0x7F40_0000 | number & 0x3F_FFFF : 0x7F80_0000 | number & 0x7F_FFFF
         let ip = IPAddress.v4(bits.bigEndian)
@@ -307,7 +307,7 @@ extension SyntheticPacket {
 }
 
 extension IPAddress {
-    /// The loopback address of the same family.
+    /// Returns the loopback address of the same family.
     static func any(like other: IPAddress) -> IPAddress {
         if case .v4 = other { .v4(UInt32(0x7F00_0001).bigEndian) } else { .v6(0, UInt64(1).bigEndian) }
     }

@@ -1,12 +1,12 @@
-/// Puts one direction of a TCP stream together from segments as they were captured: lost, out of order, twice,
-/// overlapping, across a wrap of the sequence numbers, from the beginning or from the middle.
+/// Reassembles one direction of a TCP stream from captured segments. They can be lost, reordered, repeated or
+/// overlapping, can wrap the sequence numbers, and can start at the beginning or in the middle of the stream.
 package struct StreamAssembler: Sendable {
-    /// What follows next in the stream.
+    /// The next part of the stream.
     package enum Piece: Equatable, Sendable {
         case bytes([UInt8])
-        /// So many bytes are not in the file.
+        /// This many bytes are not in the file.
         case gap(UInt64)
-        /// So many bytes came again and differed; those that came first stay.
+        /// This many bytes were repeated with different values. The first values are kept.
         case differs(Int)
     }
 
@@ -15,51 +15,52 @@ package struct StreamAssembler: Sendable {
         var bytes: [UInt8]
     }
 
-    /// Bytes that wait for others before them, and segments that they are in.
+    /// The most bytes that wait for earlier ones, and the most segments that contain them.
     package static let pendingLimit = 1 << 20
     package static let segmentLimit = 4_096
-    /// Segments after a hole that the other side has acknowledged, before the hole is taken for a loss of the capture.
+    /// The number of segments after a hole that the other side must have acknowledged before the hole counts as lost by
+    /// the capture.
     private static let acknowledgedLimit = 4
-    /// The latest bytes that what comes again is compared with.
+    /// The number of latest bytes that are kept to compare with repeated ones.
     private static let memory = 16 << 10
 
     private var base: UInt32?
-    /// The offset of the next byte; the one after the SYN, or the first that was seen, is 0.
+    /// The offset of the next byte. Offset 0 is the byte after the SYN, or the first one seen.
     private var next: Int64 = 0
     private var pending: [Pending] = []
-    /// Bytes that wait for others before them.
+    /// The number of bytes that wait for earlier ones.
     package private(set) var pendingBytes = 0
     private var latest: [UInt8] = []
     private var acknowledged: Int64 = 0
     private var end: Int64?
-    /// Bytes that were captured twice.
+    /// The number of bytes that were captured twice.
     package private(set) var repeated: UInt64 = 0
-    /// Bytes that are not in the file.
+    /// The number of bytes that are not in the file.
     package private(set) var missing: UInt64 = 0
-    /// Bytes from before the first that was seen, in a stream that was joined in its middle. They are left out.
+    /// The number of bytes before the first one seen, in a stream whose beginning was not captured. They are left out.
     package private(set) var early: UInt64 = 0
-    /// Holes that were waited for no longer because a limit was reached.
+    /// The number of holes that were given up because a limit was reached.
     package private(set) var givenUp: UInt64 = 0
 
     package init() {}
 
     /// Whether any segment was seen.
     package var hasBegun: Bool { base != nil }
-    /// Whether everything up to the FIN is there, or known to be missing.
+    /// Whether everything up to the FIN was received, or is known to be missing.
     package var hasEnded: Bool { end.map { next >= $0 } ?? false }
 
-    /// Bytes that it keeps.
+    /// The number of bytes that it keeps.
     var remembered: Int { latest.count + pendingBytes }
-    /// What waits for bytes before it, with about what each segment takes beside its bytes.
+    /// The approximate memory of bytes that wait for earlier ones, including the overhead of their segments.
     package var waiting: Int { pendingBytes + 64 * pending.count }
 
-    /// Forgets the bytes that what comes again is compared with.
+    /// Drops the bytes that are kept to compare with repeated ones.
     mutating func forget() { latest = [] }
 
-    /// Whether a SYN with this number began the stream.
+    /// Returns whether a SYN with this number began the stream.
     func begins(after sequence: UInt32) -> Bool { base.map { $0 == sequence &+ 1 } ?? false }
 
-    /// Takes a segment; `missing`: how many bytes of its end are not in the file.
+    /// Processes a segment. `missing` is the number of bytes at its end that are not in the file.
     package mutating func take(
         _ segment: ParsedPacket.TCPSegment, _ payload: ArraySlice<UInt8>, missing: Int = 0
     ) -> [Piece] {
@@ -73,7 +74,7 @@ package struct StreamAssembler: Sendable {
         var pieces: [Piece] = []
         if !payload.isEmpty { add(payload, at: offset, &pieces) }
         let wireEnd = offset + Int64(payload.count) + Int64(missing)
-        // What was cut off is acknowledged as soon as it was sent: nothing else will bring it.
+        // Truncated bytes count as acknowledged at once, since no other packet will contain them.
         if missing > 0, wireEnd > next {
             acknowledged = max(acknowledged, wireEnd)
             if pending.isEmpty { skip(to: wireEnd, &pieces) }
@@ -84,7 +85,8 @@ package struct StreamAssembler: Sendable {
         return pieces
     }
 
-    /// The other side has everything before this number: what is not here by then was lost by the capture.
+    /// Records that the other side acknowledged everything before this number. What is still missing by then was lost
+    /// by the capture.
     package mutating func otherSide(acknowledges number: UInt32) -> [Piece] {
         guard base != nil else {
             base = number
@@ -98,20 +100,20 @@ package struct StreamAssembler: Sendable {
         return pieces
     }
 
-    /// Nothing more will come: what waits follows, with gaps where bytes are missing.
+    /// Delivers the waiting bytes, with gaps where bytes are missing, since no more will arrive.
     package mutating func finish() -> [Piece] {
         var pieces: [Piece] = []
         while let first = pending.first {
             skip(to: first.offset, &pieces)
             deliver(&pieces)
         }
-        // A FIN has a number of its own, which is acknowledged too.
+        // A FIN takes a sequence number, which is acknowledged too.
         let known = end ?? acknowledged
         if acknowledged >= known, known > next { skip(to: known, &pieces) }
         return pieces
     }
 
-    /// The offset nearest to `next` that has this sequence number.
+    /// Returns the offset nearest to `next` that has this sequence number.
     private func place(of sequence: UInt32) -> Int64 {
         let expected = (base ?? 0) &+ UInt32(truncatingIfNeeded: next)
         return next + Int64(Int32(bitPattern: sequence &- expected))
@@ -134,7 +136,7 @@ package struct StreamAssembler: Sendable {
         while pendingBytes > Self.pendingLimit || pending.count > Self.segmentLimit { giveUpHole(&pieces) }
     }
 
-    /// Waits for nothing any more: what waits follows, with gaps where bytes are missing.
+    /// Delivers all waiting bytes, with gaps where bytes are missing.
     package mutating func giveUp() -> [Piece] {
         var pieces: [Piece] = []
         while !pending.isEmpty { giveUpHole(&pieces) }
@@ -148,7 +150,7 @@ package struct StreamAssembler: Sendable {
         deliver(&pieces)
     }
 
-    /// Compares bytes that came again with those that are remembered.
+    /// Compares repeated bytes with those that are kept.
     private mutating func compare(_ old: ArraySlice<UInt8>, at offset: Int64, _ pieces: inout [Piece]) {
         let start = next - Int64(latest.count)
         let first = Int(clamping: max(0, start - offset))
@@ -158,7 +160,7 @@ package struct StreamAssembler: Sendable {
         if differing > 0 { pieces.append(.differs(differing)) }
     }
 
-    /// Adds the parts of a segment that no waiting one covers.
+    /// Adds the parts of a segment that no waiting segment covers.
     private mutating func insert(_ payload: ArraySlice<UInt8>, at offset: Int64, _ pieces: inout [Piece]) {
         var (payload, offset) = (payload, offset)
         var index = firstPending(endingAfter: offset)
@@ -203,7 +205,7 @@ package struct StreamAssembler: Sendable {
         return low
     }
 
-    /// Delivers what follows on, and steps over holes that nothing will fill any more.
+    /// Delivers the bytes that are next, and skips holes that will not be filled.
     private mutating func deliver(_ pieces: inout [Piece]) {
         while true {
             var count = 0
@@ -213,7 +215,7 @@ package struct StreamAssembler: Sendable {
                 count += 1
             }
             pending.removeFirst(count)
-            // Who acknowledges a FIN has all that is before it.
+            // An acknowledged FIN means that everything before it was received.
             let isOver = end.map { acknowledged > $0 } ?? false
             guard let first = pending.first else { return isOver ? skip(to: end ?? next, &pieces) : () }
             guard isOver || first.offset <= acknowledged && pending.count >= Self.acknowledgedLimit else { return }

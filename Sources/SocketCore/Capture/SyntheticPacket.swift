@@ -1,4 +1,4 @@
-/// A frame as the wire would have carried it: Ethernet without addresses, IP, and TCP or UDP with valid checksums.
+/// A synthesized frame: Ethernet without addresses, IP, and TCP or UDP with valid checksums.
 package struct SyntheticPacket: Sendable {
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
@@ -22,11 +22,11 @@ package struct SyntheticPacket: Sendable {
 
     package init(from source: End, to destination: End) { (self.source, self.destination) = (source, destination) }
 
-    /// Payload that one packet carries at most: a frame stays within the snaplen and the length field of IP.
+    /// The most payload bytes in one packet, so that a frame stays within the snaplen and the length field of IP.
     package static let mostPayload = 65_000
 
-    /// The headers of a TCP segment that carries this payload. A SYN offers window scaling, so that one window covers much
-    /// unacknowledged data. Where the payload is not all there (`length` is more) there is no checksum.
+    /// Returns the headers of a TCP segment that carries this payload. A SYN offers window scaling, so that the window
+    /// covers much unacknowledged data. If the payload is truncated (`length` is larger), there is no checksum.
     package func tcpHead(
         _ flags: Flags, sequence: UInt32, acknowledges: UInt32, payload: ArraySlice<UInt8>, length: Int
     ) -> [UInt8] {
@@ -46,7 +46,7 @@ package struct SyntheticPacket: Sendable {
         return frame(segment, with: length, protocol: 6)
     }
 
-    /// A UDP datagram.
+    /// Returns a UDP datagram.
     package func udp(_ payload: ArraySlice<UInt8>) -> [UInt8] {
         var datagram: [UInt8] = []
         datagram.append(big: source.port)
