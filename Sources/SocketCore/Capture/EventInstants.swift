@@ -10,7 +10,7 @@ struct EventInstants: Sendable {
         }
     }
 
-    /// Drops instants that can't be reached anymore, once there are many.
+    /// Drops unreachable instants once there are many.
     mutating func drop(before instant: MonotonicTime) {
         let count = firstIndex { $0 < instant }
         if count > 1_024, count * 2 > instants.count { instants.removeFirst(count) }

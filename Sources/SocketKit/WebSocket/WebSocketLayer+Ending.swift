@@ -89,7 +89,7 @@ extension WebSocketLayer {
         return SocketError(.webSocket(.failed(failure)), operation: "WebSocket", detail: failure.description)
     }
 
-    // MARK: Shown
+    // MARK: Snapshot
 
     private var pictured: WebSocketStage {
         switch stage {

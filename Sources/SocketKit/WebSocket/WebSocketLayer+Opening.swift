@@ -136,7 +136,7 @@ extension WebSocketLayer {
         for (command, operation) in commands { perform(command, as: operation, on: connection) }
     }
 
-    // MARK: Not open
+    // MARK: Failure
 
     /// Fails the opening and closes the connection with this error.
     func fail(_ reason: WebSocketProblem, _ detail: String, on connection: Connection) {

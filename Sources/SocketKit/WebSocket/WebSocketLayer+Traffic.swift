@@ -141,7 +141,7 @@ extension WebSocketLayer {
         connection.askForPump()
     }
 
-    // MARK: Messages that are half there
+    // MARK: Unfinished messages
 
     /// The bytes of each unfinished message that don't count, which is no more than the kernel buffers for a connection
     /// anyway.

@@ -36,7 +36,7 @@ final class WebSocketLayer: WebSocketStorage {
     let handle: HandleReference<WebSocket>
     /// For a server, the listener to notify when the WebSocket opens.
     let listener: HandleReference<WebSocketListener>
-    /// The back-pressure of the user.
+    /// Measures the notices that the user hasn't processed yet.
     let backPressure: SharedBackPressure
     /// The first session of this opening, which identifies the opening and its notices to the handle.
     var session = WebSocket.noSession
@@ -115,7 +115,7 @@ final class WebSocketLayer: WebSocketStorage {
 
     var isOpen: Bool { if case .open = stage { true } else { false } }
 
-    // MARK: Told by the connection
+    // MARK: Called by the connection
 
     /// Begins the opening. Writes wait in the connection until it is open and TLS is established.
     func begin(on connection: Connection) {
@@ -179,7 +179,7 @@ final class WebSocketLayer: WebSocketStorage {
         return postponed.map { max(due, $0) } ?? due
     }
 
-    // MARK: Telling
+    // MARK: Notifying
 
     func tell(_ notice: WebSocketNotice, on connection: Connection) {
         let isBehind = handle.load { connection.engine.outbox.append(.webSocket($0, session, notice)) }

@@ -1,33 +1,34 @@
 import SocketCore
 
-/// Looks at what passes on a connection whose bytes a relay passes on, and shows a WebSocket where they are one. It
-/// changes, holds and answers nothing, and lives on the engine's queue.
+/// Observes the forwarded bytes of a relayed connection, and shows a WebSocket if they are one. It changes, holds and
+/// answers nothing, and lives on the engine's queue.
 final class WebSocketTap {
     private var observer: WebSocketObserver
-    /// What this connection may inflate; its engine has a limit too.
+    /// The inflation budget of this connection. Its engine has a limit too.
     private var budget: InflationBudget
-    /// The first write that is looked at, and bytes of completed ones from there on.
+    /// The first observed write, and the bytes of completed writes since then.
     private let firstWrite: OperationID
     private var completed = 0
-    /// Bytes of writes before that one that are still to go out.
+    /// The unsent bytes of earlier writes.
     private var unseen: Int
-    /// Writes that are a user's, and what passed since it was last shown.
+    /// The writes injected by the user, and the items seen since they were last shown.
     private var injected: Set<OperationID> = []
     private var seen: [(item: ObservedItem, isInjected: Bool)] = []
     private static let mostInjected = 1_024
-    /// Messages of a user that wait for a place between those of others, and how far that is known. `nil`: none waits.
+    /// The user's messages that wait for a place between forwarded ones, and the boundary tracking for that place, or
+    /// `nil` if none waits.
     private var seam: FrameSeam?
     private var waiting: [Injected] = []
-    /// Messages and bytes that wait at most.
+    /// The most messages and bytes that can wait.
     private static let mostWaiting = (count: 64, bytes: 1 << 20)
 
-    /// A message of a user, as a frame.
+    /// A user's message, as a frame.
     struct Injected {
         var frame: [UInt8]
         var operation: OperationID
     }
 
-    /// Which end said first that nothing more comes from it.
+    /// The end that ended its stream first.
     private var firstEnd: WebSocketCloseReport.Origin?
 
     init(_ role: WebSocketRole, on connection: Connection) {
@@ -39,9 +40,9 @@ final class WebSocketTap {
         unseen = connection.machine.writing.unsentBytes
     }
 
-    // MARK: What passes
+    // MARK: Traffic
 
-    /// Bytes came; how many of the first of them are no frames.
+    /// Observes received bytes. Returns how many of the first ones are not frames.
     func received(_ bytes: [UInt8], on connection: Connection) -> Int {
         bytes.withUnsafeBytes { see($0, isSent: false, in: connection.engine) }
     }
@@ -56,13 +57,13 @@ final class WebSocketTap {
         return observer.see(bytes, isSent: isSent, now: engine.now, allowance: &left)
     }
 
-    /// Marks what of this write is seen as a message.
+    /// Marks what is seen of this write as an injected message.
     func markInjected(_ write: OperationID) {
         if injected.count >= Self.mostInjected { injected = [] }
         injected.insert(write)
     }
 
-    /// The first `count` bytes of these, which `queue` lends, went to the kernel, or to TLS.
+    /// Observes the first `count` bytes of these, which `queue` lends and the kernel or TLS accepted.
     func sent(
         _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, of queue: borrowing WriteQueue,
         in engine: EngineState
@@ -86,7 +87,7 @@ final class WebSocketTap {
         for item in observer.takeItems() { seen.append((item, isInjected)) }
     }
 
-    /// How many of the first bytes of a completed write are no frames.
+    /// Returns how many of the first bytes of a completed write are not frames.
     func plainBytes(of write: OperationID, _ count: Int) -> Int {
         if !injected.isEmpty { injected.remove(write) }
         guard write.number > firstWrite.number else { return count }
@@ -94,25 +95,25 @@ final class WebSocketTap {
         return observer.sentHead.map { min(count, max(0, $0 - completed)) } ?? count
     }
 
-    /// Whether frames pass.
+    /// Whether the bytes are WebSocket frames.
     var isOpen: Bool { observer.isOpen }
 
-    // MARK: What a user sends
+    // MARK: Injected messages
 
-    /// What becomes of a message of a user.
+    /// The place of a user's message.
     enum Place {
-        /// It goes out after all that is queued.
+        /// It is sent after everything that is queued.
         case now([UInt8])
-        /// It waits for the end of a message of others, within which all that is queued ends.
+        /// It waits for the end of a forwarded message that the queued bytes leave unfinished.
         case later
-        /// It cannot go out: a Close did, what passes is not frames, or too many wait.
+        /// It can't be sent: a Close was sent, the bytes are not frames, or too many messages wait.
         case never
     }
 
-    /// Whether messages of a user wait for their place.
+    /// Whether messages of the user wait for their place.
     var isInjecting: Bool { seam != nil }
 
-    /// Finds a place for a message of a user, as a frame that is masked as this end's are.
+    /// Finds a place for a user's message, whose frame is masked as this end's frames are.
     func place(_ message: WebSocketMessage, as operation: OperationID, after queue: borrowing WriteQueue) -> Place {
         guard let seam = seam ?? seamAfter(queue), !seam.isOver else { return .never }
         let frame = message.frame(maskKey: observer.role == .client ? .random(in: 0...(.max)) : nil)
@@ -124,7 +125,7 @@ final class WebSocketTap {
         return .later
     }
 
-    /// The place after all that is queued and has not gone out.
+    /// Returns the boundary after everything that is queued and unsent.
     private func seamAfter(_ queue: borrowing WriteQueue) -> FrameSeam? {
         guard var seam = observer.sentSeam else { return nil }
         var skipped = unseen
@@ -138,7 +139,8 @@ final class WebSocketTap {
         return seam
     }
 
-    /// How many of these bytes of others go out before what waits; `nil`: all of them, and it waits on.
+    /// Returns how many of these forwarded bytes are sent before the waiting messages, or `nil` if all are and the
+    /// messages keep waiting.
     func bytesBeforeInjected(_ bytes: [UInt8]) -> Int? {
         guard var seam else { return nil }
         let count = bytes.withUnsafeBytes { seam.take($0) }
@@ -146,15 +148,15 @@ final class WebSocketTap {
         return seam.isOpen || seam.isOver ? count : nil
     }
 
-    /// Ends the wait: what goes out now, or never if a Close went out.
+    /// Ends the wait. Returns the messages, and whether they can be sent now or, after a Close, never.
     func takeInjected() -> (messages: [Injected], canGoOut: Bool) {
         defer { (seam, waiting) = (nil, []) }
         return (waiting, seam?.isOpen ?? false)
     }
 
-    // MARK: Shown
+    // MARK: Display
 
-    /// Puts what passed whole among the traffic; once there is nothing to be seen here, it goes.
+    /// Records the completely observed items as traffic. Removes the tap once it can observe no more.
     func show(on connection: Connection) {
         gather(isInjected: false)
         if !seen.isEmpty {
@@ -165,7 +167,7 @@ final class WebSocketTap {
     }
 
     private func log(_ items: [(item: ObservedItem, isInjected: Bool)], on connection: Connection) {
-        // A read may bring thousands, of which none but the last would stay.
+        // A read can contain thousands, all but the last of which would be dropped.
         let most = connection.traffic?.maximumItems ?? 0
         connection.traffic?.passOver(max(0, items.count - most))
         for (item, isInjected) in items.suffix(most) {
@@ -183,12 +185,12 @@ final class WebSocketTap {
 
     // MARK: The end
 
-    /// One end said that nothing more comes from it, or is gone.
+    /// Records that one end ended its stream or is gone.
     func ended(by origin: WebSocketCloseReport.Origin) {
         firstEnd = firstEnd ?? origin
     }
 
-    /// The connection closes.
+    /// Handles the closing of the connection.
     func closes(_ error: SocketError?, on connection: Connection) {
         connection.finishInjecting()
         ended(by: error == nil ? .local : .peer)
@@ -198,7 +200,7 @@ final class WebSocketTap {
 }
 
 extension Connection {
-    /// Begins to look at what passes, in clear under TLS, for a WebSocket; `early` came already.
+    /// Begins to observe a connection's plaintext for a WebSocket. `early` was already received.
     func watchForWebSocket(as role: WebSocketRole, after early: [UInt8]) {
         let tap = WebSocketTap(role, on: self)
         madeRare.taps.webSocket = tap
@@ -207,7 +209,7 @@ extension Connection {
         noteChange()
     }
 
-    /// Keeps a read for a person to look at: what of it is no frames as bytes, the frames as what they are.
+    /// Records a read as traffic: the part that is not frames as bytes, and the frames as such.
     func logRead(_ delivery: ReadDelivery, seenBy tap: WebSocketTap) {
         let plain = tap.received(delivery.bytes, on: self)
         if plain > 0 { log(delivery, plain) { delivery.bytes.part($0.clamped(to: 0..<plain)) } }
