@@ -16,8 +16,8 @@ public enum Endpoint: Hashable, Sendable {
     /// Returns `host(_:port:)` with a UDP port.
     public static func udp(host: String, port: UInt16) -> Endpoint { .host(host, port: port) }
 
-    /// The endpoint of a numeric or Unix-domain address, or `nil` for a socket without a name, which nothing can be sent
-    /// to.
+    /// Creates the endpoint of a numeric or Unix-domain address. Returns `nil` for a socket without a name, which can't
+    /// be a destination.
     public init?(_ address: SocketAddress) {
         switch address.family {
         case .v4, .v6: self = .host(address.host ?? "", port: address.port ?? 0)

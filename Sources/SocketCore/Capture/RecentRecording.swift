@@ -100,7 +100,7 @@ package struct RecentRecording: Sendable {
         do throws(CaptureError) {
             try base.take(kept[head].update)
         } catch {
-            // An engine of this process contradicts itself.
+            // The snapshots of this process's engine are inconsistent.
             problem = error.sentence
         }
         cost -= kept[head].cost
