@@ -1,12 +1,12 @@
 import SocketCore
 
-/// Carrying out what was posted.
+/// Carrying out posted jobs.
 extension EngineState {
-    /// Whether something was posted that is not carried out.
+    /// Whether any posted job has not been carried out yet.
     var hasJobs: Bool { mailbox.posted != carriedOut }
 
-    /// Carries out what was posted, as far as the budget allows, and tries the writes that came of it. How many jobs that
-    /// were.
+    /// Carries out posted jobs, within the budget, and tries the resulting writes. Returns the number of jobs carried
+    /// out.
     @discardableResult
     func settle() -> Int {
         let count = carryOut(upTo: mailbox.posted, most: account.jobsLeft)
@@ -15,8 +15,8 @@ extension EngineState {
         return count
     }
 
-    /// Carries out what was posted up to this place, then `body`, which finds state up to date; callbacks are left to a
-    /// turn. At most `most` jobs: nil when some are left.
+    /// Carries out the jobs posted up to `place`, then `body`, which finds the state up to date. Callbacks are left to
+    /// a turn. Carries out at most `most` jobs, and returns `nil` without calling `body` if some are left.
     func enter<R>(upTo place: Int, most: Int, _ body: (EngineState) -> R) -> R? {
         beginTurn()
         let (before, start) = (bytesMoved, account.movedAtStart)
@@ -27,15 +27,15 @@ extension EngineState {
         flushAllWrites()
         account.leaveOut(moved: bytesMoved, since: before, atStart: start)
         guard !account.isOpen else {
-            // The turn goes on.
+            // The turn continues.
             armTimer()
             return result
         }
-        // Nobody has to be called, and no caller's caller is in the midst of a step: what was retired has served its time.
+        // No callback is pending, and no caller on the stack is in the middle of a step, so retired objects can go.
         if outbox.isEmpty, !outbox.isDelivering, !hasTaken {
             forgetUnreceived()
             releaseRetired()
-            // What went may have asked for something.
+            // Releasing them may have queued writes.
             flushAllWrites()
         }
         armTimer()
@@ -44,11 +44,11 @@ extension EngineState {
         return result
     }
 
-    /// Whether jobs were taken out of the mailbox that are not carried out: nobody else knows of them.
+    /// Whether jobs that were taken out of the mailbox have not been carried out. The mailbox no longer counts them.
     private var hasTaken: Bool { !jobs.isEmpty }
 
-    /// Carries out jobs in the order in which they were posted. User code that runs in the midst of one may come here
-    /// again; it goes on with the next.
+    /// Carries out jobs in the order of posting. User code that runs during one may call this again, which continues
+    /// with the next.
     @discardableResult
     private func carryOut(upTo place: Int, most: Int) -> Int {
         guard carriedOut < place else { return 0 }
@@ -68,7 +68,7 @@ extension EngineState {
         return count
     }
 
-    /// Lets go of the jobs that are carried out. With them handles may go, and what users keep there.
+    /// Releases the jobs that were carried out. This may release handles and the objects that users keep in them.
     private func dropJobs() {
         guard !doneJobs.isEmpty else { return }
         var done = MoveQueue<EngineJob>()
@@ -77,7 +77,8 @@ extension EngineState {
         if doneJobs.isEmpty { swap(&done, &doneJobs) }
     }
 
-    /// Takes back what a handle has asked for and what is not carried out, in its order. Under the handle's lock.
+    /// Withdraws the commands of a handle that have not been carried out, in their order. Called under the handle's
+    /// lock.
     func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
         jobs.withdraw(handle) + mailbox.withdraw(handle)
     }
@@ -110,19 +111,20 @@ extension EngineState {
         }
     }
 
-    /// Queues a read for user code that runs within a turn; false where others posted something before it, or where this
-    /// is no plain stream: then it goes the way of all commands.
+    /// Queues a read for user code that runs within a turn. Returns `false` if other jobs come first, or if this is not
+    /// a plain stream. The read is then posted like any command.
     func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
         atOnce(session, isKeeping: true) { $0.queue(request, as: operation) }
     }
 
-    /// Queues a write, likewise.
+    /// Queues a write for user code that runs within a turn. Returns `false` if other jobs come first, or if this is
+    /// not a plain stream. The write is then posted like any command.
     func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
         atOnce(session, isKeeping: false) { $0.queue(request, as: operation) }
     }
 
-    /// Lets `queue` queue at once. `isKeeping`: what lies behind an item that is lent takes its place in the read queue
-    /// first; a write needs that only where the lender is about to close.
+    /// Calls `queue` at once if no job is pending. With `isKeeping`, the bytes after an item on loan go to the read
+    /// queue first. A write needs that only if the lender is about to close.
     @inline(__always)
     private func atOnce(_ session: SocketID, isKeeping: Bool, _ queue: (Connection) -> Void) -> Bool {
         guard !hasJobs, let connection = sessions.borrow(session) else { return false }
@@ -135,7 +137,7 @@ extension EngineState {
         }
     }
 
-    /// Carries out a command of user code that runs within a turn; false where others were posted before it.
+    /// Carries out a command of user code that runs within a turn. Returns `false` if other jobs come first.
     func performAtOnce(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) -> Bool {
         guard !hasJobs else { return false }
         if let lender {
@@ -158,7 +160,7 @@ extension EngineState {
         }
     }
 
-    /// Queues what nearly every job is: a read or a write of a plain stream. False: it is something else.
+    /// Queues a read or a write of a plain stream, which nearly every job is. Returns `false` for anything else.
     private func queuePlain(_ command: SocketCommand, as operation: OperationID) -> Bool {
         guard !isInjecting, let connection = sessions.borrow(command.socket) else { return false }
         return connection { connection in
@@ -173,12 +175,12 @@ extension EngineState {
         }
     }
 
-    /// Carries out one command; `operation` names what it queues, where its caller chose the name. For a session that is
-    /// over it does nothing: its handle knows that already.
+    /// Carries out one command. `operation` is the identifier for what it queues, if the caller chose one. Has no
+    /// effect if the session has ended, because its handle has already been notified.
     func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
         switch sessions[command.socket] {
         case .stream(let connection)?:
-            // The relay writes by its handles, so what comes this way to one of its legs is somebody else's.
+            // The relay writes through its handles, so a command that reaches one of its legs this way was injected.
             let isInjected = connection.linked != nil && operation == nil
             perform(command.action, on: connection, as: isInjected ? markInjected(command.action) : operation)
         case .listener(let acceptor)?:
@@ -191,8 +193,8 @@ extension EngineState {
         }
     }
 
-    /// Notes that what is queued is a user's, on a connection that belongs to others. Returns its name, or `nil` for what
-    /// sends nothing.
+    /// Marks the operation as a user's, on a connection that belongs to others. Returns its identifier, or `nil` if the
+    /// command sends nothing.
     private func markInjected(_ action: SocketCommand.Action) -> OperationID? {
         switch action {
         case .write, .webSocket:
@@ -205,7 +207,7 @@ extension EngineState {
         }
     }
 
-    /// Carries out a command of a viewer, to whom no connection of this program belongs.
+    /// Carries out a command of a viewer, which owns no connection of this program.
     func performByViewer(_ command: SocketCommand) {
         guard let connection = connection(command.socket) else { return perform(command) }
         perform(command.action, on: connection, as: markInjected(command.action))

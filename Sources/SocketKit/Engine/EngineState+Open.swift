@@ -1,7 +1,7 @@
 import Glibc
 import SocketCore
 
-/// Calls that begin a session, and can be refused.
+/// Calls that start a session and can be rejected.
 extension EngineState {
     func connect(_ handle: AsyncSocket, to endpoint: Endpoint, timeout: Duration?) throws(SocketError) {
         let configuration = handle.configuration
@@ -39,7 +39,7 @@ extension EngineState {
         return address
     }
 
-    /// What our end is bound to; nil: the kernel chooses.
+    /// Returns the addresses that the local side is bound to, or `nil` if the kernel chooses.
     private func localAddresses(_ configuration: SocketConfiguration) throws(SocketError) -> [SocketAddress]? {
         guard let text = configuration.interface else { return nil }
         guard let interface = InterfaceText(text) else {
@@ -82,7 +82,7 @@ extension EngineState {
         connection.finishStep()
     }
 
-    /// Throws where the reactor refuses a descriptor: mostly since another socket of this engine owns it, and two would
+    /// Throws if the reactor rejects a descriptor, mostly because another socket of this engine owns it and both would
     /// close it.
     func checkUnwatched(_ descriptor: Int32, as id: SocketID) throws(SocketError) {
         let refused = reactor.add(descriptor, [], ReactorToken(id, 0))
@@ -116,8 +116,8 @@ extension EngineState {
         handle.sessionBegan(acceptor.id)
     }
 
-    /// Opens what shares one port. Where the kernel chooses it for the first family, the second may find it taken; then
-    /// `open` is called again, a few times.
+    /// Opens sockets that share one port. If the kernel chooses it for the first family, it may be in use for the
+    /// second. `open` is then called again, up to 16 times in all.
     static func withSharedPort<R>(
         of addresses: [SocketAddress], _ open: () throws(SocketError) -> R
     ) throws(SocketError) -> R {
@@ -141,7 +141,7 @@ extension EngineState {
             do throws(SocketError) {
                 sockets.append(try open(address.withPort(port), configuration))
             } catch {
-                // A machine without IPv6 still has its IPv4 half.
+                // On a machine without IPv6, the IPv4 socket is enough.
                 let isOptional = !sockets.isEmpty && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(Int32(error.code))
                 if !isOptional { throw error }
             }
@@ -172,7 +172,7 @@ extension EngineState {
         return listening
     }
 
-    /// Removes a socket file that nobody listens on; false when somebody does.
+    /// Removes a socket file that no process listens on. Returns `false` if one does.
     func removeStale(_ path: String, isStream: Bool = true) throws(SocketError) -> Bool {
         let address = SocketAddress.unix(path: path)
         let opened = isStream ? openStream(for: address) : openDatagram(for: address)
@@ -186,7 +186,7 @@ extension EngineState {
         }
     }
 
-    /// The addresses of this machine that an endpoint stands for.
+    /// Returns the local addresses that an endpoint stands for.
     func listenAddresses(
         _ endpoint: Endpoint, _ configuration: SocketConfiguration, operation: String = "listen"
     ) throws(SocketError) -> [SocketAddress] {
@@ -225,7 +225,7 @@ extension EngineState {
         throw SocketError(.badConfiguration, operation: operation, detail: "both IPv4 and IPv6 are switched off")
     }
 
-    /// The Unix-domain address that an endpoint names, or `nil` for a host.
+    /// Returns the Unix-domain address that an endpoint names, or `nil` for a host.
     func unixAddress(_ endpoint: Endpoint, operation: String) throws(SocketError) -> SocketAddress? {
         if let fault = endpoint.fault { throw .refused(operation, fault) }
         return endpoint.address
@@ -233,13 +233,14 @@ extension EngineState {
 }
 
 extension SocketConfiguration {
-    /// Whether the family of `address` is switched on.
+    /// Whether the family of `address` is enabled.
     func allows(_ address: SocketAddress) -> Bool {
         !address.family.isIP || (address.family == .v6 ? isIPv6Enabled : isIPv4Enabled)
     }
 }
 
 extension SocketAddress {
-    /// The same host with another port, for the second half of a pair; unchanged when there is none to take over.
+    /// Returns the same host with another port, for the second socket of a pair. Returns it unchanged if `port` is
+    /// `nil`.
     func withPort(_ port: UInt16?) -> SocketAddress { port.map { with(port: $0) } ?? self }
 }

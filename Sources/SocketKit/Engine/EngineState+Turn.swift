@@ -1,15 +1,15 @@
 import SocketCore
 
 extension EngineState {
-    /// One turn: mailbox, readiness, what that posted, due deadlines, coalesced writes, then user code, last. What its
-    /// budget does not allow is left, in order, for the next turn. `due`: when it was wanted.
+    /// Runs one turn: mailbox, readiness, the jobs it led to, due deadlines, coalesced writes, and user code last. What
+    /// exceeds the budget is left, in order, for the next turn. `due` is when the turn was requested.
     func turn(_ batch: [Readiness], due: MonotonicTime) {
         mailbox.wake()
         beginTurn()
         let began = now
         account.open(moved: bytesMoved)
         endWatch()
-        // What was posted before the kernel reported these comes before them.
+        // Jobs posted before the kernel reported this batch come before it.
         if !batch.isEmpty { settle() }
         dispatch(batch)
         settle()
@@ -24,7 +24,7 @@ extension EngineState {
         meter.turned(due: due, began: began, ended: clock.now)
     }
 
-    /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or the budget is spent.
+    /// Runs callbacks, and jobs posted meanwhile, until nothing is left or the budget is spent.
     private func runCallbacks() {
         while true {
             let made = deliverOutbox(andFollowing: true)
@@ -35,9 +35,10 @@ extension EngineState {
                 break
             }
             releaseRetired()
-            // What goes may have closed sockets that must be told, or looked at others, which are kept since.
+            // This may have closed sockets that must be notified, or looked up others, whose handles are retained
+            // since.
             if outbox.isEmpty, holding.isEmpty, retired.isEmpty, isUpToDate, mailbox.sleep() {
-                // The reactor repeats most of these, but not those of descriptors that it does not watch any more.
+                // The reactor reports most of these again, but not those of descriptors that are no longer registered.
                 if unseen.isEmpty { return }
                 break
             }
@@ -47,34 +48,34 @@ extension EngineState {
         requestTurn()
     }
 
-    /// Gives what was recorded to those who observe, and answers those who wait for the last session to end.
+    /// Gives recorded events to observers, and answers tasks that wait for the last session to end.
     func tellObservers() {
         if !observers.isEmpty { for observer in observers { observer.take(from: ring) } }
         if !waitersForEmpty.isEmpty { answerIfEmpty() }
     }
 
-    /// Reads the clock and counts.
+    /// Reads the clock and counts the turn.
     func beginTurn() {
         now = clock.now
         counters.turns += 1
     }
 
-    /// Bytes received and sent in the engine's life.
+    /// The number of bytes received and sent since the engine started.
     var bytesMoved: UInt64 { counters.received &+ counters.sent }
 
-    /// Whether no call that moves bytes may begin any more in this turn.
+    /// Whether no further call that moves bytes may start in this turn.
     var isSpent: Bool { account.isSpent(moved: bytesMoved) }
 
-    /// Whether so much was made of what is ready that the rest is left for the next turn.
+    /// Whether enough readiness was handled that the rest is left for the next turn.
     var mustLeaveOff: Bool { account.mustLeaveOff(waiting: outbox.count, moved: bytesMoved) }
 
     // MARK: Readiness
 
-    /// Deals with what is ready, save when callbacks are still left that earlier reports have led to. What the budget
-    /// leaves over comes first the next time.
+    /// Handles readiness, unless callbacks from earlier reports are still waiting. What exceeds the budget comes first
+    /// in the next turn.
     private func dispatch(_ batch: [Readiness]) {
         if !account.mayDispatch(waiting: outbox.count) { deliverOutbox() }
-        // The kernel repeats what is dropped here.
+        // The kernel reports again what is dropped here.
         guard account.mayDispatch(waiting: outbox.count) else { return }
         account.beginReadiness(waiting: outbox.count)
         isDispatching = true
@@ -83,7 +84,7 @@ extension EngineState {
         account.endReadiness(waiting: outbox.count)
     }
 
-    /// Deals with these in their order, and leaves over what the budget does not allow.
+    /// Handles readiness in order, and leaves over what exceeds the budget.
     private func dispatchAll(_ ready: [Readiness]) {
         var next = 0
         while next < ready.count, next == 0 || !mustLeaveOff {
@@ -94,8 +95,8 @@ extension EngineState {
         if next < ready.count { unseen = ready[next...] + unseen }
     }
 
-    /// What was left over comes before what came since, or those at the end of every batch would never get their turn. Of
-    /// the same descriptor the newer report counts: readiness stays until it is used.
+    /// Handles what was left over before the new batch, or the end of every batch would never get its turn. For the
+    /// same descriptor, the newer report counts, because readiness lasts until it is used.
     private func dispatchUnseen(and batch: [Readiness]) {
         var fresh = Dictionary(batch.map { ($0.token, $0) }) { _, last in last }
         let former = unseen.map { fresh.removeValue(forKey: $0.token) ?? $0 }
@@ -104,7 +105,7 @@ extension EngineState {
     }
 
     private func dispatch(_ readiness: Readiness) {
-        // A session that closed earlier in this batch is simply not found.
+        // A session that closed earlier in this batch is not found.
         if let connection = sessions.borrow(readiness.token.socket) {
             connection { $0.handle(readiness) }
         } else {
@@ -112,21 +113,22 @@ extension EngineState {
         }
     }
 
-    /// Receives for reads that were queued where a receive had stopped, as far as the budget allows. The kernel reports the
-    /// rest again.
+    /// Receives, within the budget, for reads that were queued where a receive had stopped. The kernel reports the rest
+    /// again.
     private func receiveRest() {
         guard !unreceived.isEmpty else { return }
         swap(&unreceived, &receiving)
         for index in receiving.indices where !isSpent { receiving[index].receiveRest() }
         receiving.removeAll(keepingCapacity: true)
-        // What this has led to is told before readiness is dealt with again: a socket would seem to have no read.
+        // Deliver the resulting callbacks before more readiness is handled, or a socket would seem to have no read.
         account.endReadiness(waiting: outbox.count)
     }
 
-    /// The reactor reports what is left there. Before connections that are over are released, or this would release them.
+    /// Drops pending receives, which the reactor reports again. Called before ended connections are released, or this
+    /// would release them.
     func forgetUnreceived() { if !unreceived.isEmpty { unreceived.removeAll(keepingCapacity: true) } }
 
-    /// Looks at a descriptor again in the next turn, though the reactor will not report it.
+    /// Handles a descriptor again in the next turn, although the reactor will not report it.
     func lookAgain(_ readiness: Readiness) {
         unseen.append(readiness)
         requestTurn()
@@ -134,24 +136,24 @@ extension EngineState {
 
     // MARK: The end of a turn
 
-    /// Releases handles and retired objects, after all callbacks.
+    /// Releases handles and ended sessions that were retained for callbacks, once all of these have run.
     func releaseRetired() {
         // The lists are cleared while user code runs, and must not be cleared again by what it asks for.
         assert(!outbox.isDelivering)
         guard !holding.isEmpty || !retired.isEmpty else { return }
-        // What a user keeps in a handle may act on other sockets as it dies. By then no connection may count on a
-        // handle that this is about to release, so all of them give theirs up first.
+        // An object that a user keeps in a handle may act on other sockets in its deinit. By then no connection may
+        // rely on a handle that is about to be released here, so all of them give theirs up first.
         swap(&holding, &leaving)
         swap(&retired, &ended)
         for index in leaving.indices { leaving[index].connection { $0.releaseHandle() } }
         runUserCode {
             leaving.removeAll(keepingCapacity: true)
-            // A snapshot of many sessions retires many handles, once.
+            // A snapshot of many sessions retires many handles once.
             if !ended.isEmpty { ended.removeAll(keepingCapacity: ended.count <= 1_024) }
         }
     }
 
-    /// Sends what was queued, as far as the budget allows.
+    /// Sends queued bytes, within the budget.
     func flushWrites() {
         while !unflushed.isEmpty, !isSpent {
             swap(&unflushed, &flushing)
@@ -171,7 +173,7 @@ extension EngineState {
         }
     }
 
-    /// Sends what was queued, whatever the budget: for a call that promises that.
+    /// Sends queued bytes whatever the budget, for a call that promises to.
     func flushAllWrites() {
         let limit = account.lift()
         flushWrites()
@@ -179,8 +181,8 @@ extension EngineState {
     }
 
     private func expireDeadlines() {
-        // One that is due again at once has to wait for the next turn, or nothing else would ever happen. What is left
-        // over is due still, so the timer is set for at once.
+        // A deadline that is due again at once must wait for the next turn, or nothing else would ever run. What is
+        // left over is still due, so the timer is set to fire at once.
         guard let earliest = deadlines.earliest, earliest <= now else { return }
         var most = min(deadlines.count, account.deadlineLimit)
         while most > 0, let id = deadlines.popDue(now) {
@@ -189,11 +191,11 @@ extension EngineState {
         }
     }
 
-    /// Makes the callbacks that wait, and with `andFollowing` those that come of them, as long as nobody asks for anything
-    /// else; never more than the budget has left. How many that were.
+    /// Runs every waiting callback, then with `andFollowing` the ones they trigger until other work is pending, all
+    /// within the budget. Returns the number run.
     @discardableResult
     func deliverOutbox(andFollowing goesOn: Bool = false) -> Int {
-        // A callback that runs in here may enter the engine again and add to the outbox; it never delivers.
+        // A callback that runs here may enter the engine again and add to the outbox, but never delivers.
         guard !outbox.isDelivering, !outbox.isEmpty else { return 0 }
         let waiting = outbox.count
         var made = 0
@@ -208,13 +210,13 @@ extension EngineState {
         return made
     }
 
-    /// Whether nothing waits to be carried out, written or told.
+    /// Whether nothing is waiting to be carried out, written or delivered.
     var isAtRest: Bool { isUpToDate && unseen.isEmpty && !hasWork }
 
-    /// Whether nothing waits to be carried out or written.
+    /// Whether nothing is waiting to be carried out or written.
     private var isUpToDate: Bool { !hasJobs && unflushed.isEmpty && unflushedDatagrams.isEmpty }
 
-    /// Runs user code. What it asks for while it runs is carried out in order with all else; callbacks come later.
+    /// Runs user code. Its requests are carried out in order with all others. Callbacks run later.
     func runUserCode<R>(_ userCode: () -> R) -> R {
         let (isDelivering, former) = (outbox.isDelivering, mailbox.beginHosting())
         outbox.isDelivering = true
@@ -226,7 +228,8 @@ extension EngineState {
 
     // MARK: Lending
 
-    /// Runs user code as `host` does, where none runs: an item costs little more than this.
+    /// Runs user code as `runUserCode` does, where no user code runs yet. It is cheaper, because an item costs little
+    /// more than this.
     @inline(__always)
     func runBorrower(_ userCode: () -> Void) {
         outbox.isDelivering = true
@@ -236,12 +239,12 @@ extension EngineState {
         outbox.isDelivering = false
     }
 
-    /// Whether user code may run now, in the midst of a turn: only while readiness is dealt with, since whoever enters
-    /// from there then finds the mailbox in its order; and never within other user code.
+    /// Whether user code may run in the middle of a turn. It may while readiness events are dispatched, when a
+    /// reentrant call still sees jobs in posting order, but never inside other user code.
     var mayLend: Bool { isDispatching && !outbox.isDelivering && outbox.count < account.callbacksLeft }
 
-    /// Runs `body`, which shows bytes of the scratch buffers to user code, behind the callbacks that were decided before
-    /// it. Should user code enter the engine, what is received or decrypted meanwhile goes to other buffers.
+    /// Runs `body`, which lends bytes of the scratch buffers to user code, after the callbacks decided before it. If
+    /// user code enters the engine, bytes received or decrypted meanwhile go to other buffers.
     func lend(from connection: Connection, _ body: () -> Void) {
         let (lent, spare) = (buffers, spareBuffers ?? ScratchBuffers())
         (buffers, spareBuffers) = (spare, nil)
@@ -252,9 +255,9 @@ extension EngineState {
         (buffers, spareBuffers) = (lent, spare)
     }
 
-    /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.
+    /// Sets the timer to the earliest deadline, if that is earlier than its current setting.
     func armTimer() {
-        // That the timer came counts, and not only what the clock says: one that lags would lose it.
+        // The timer's mark counts, and not only the clock: with a clock that lags, the deadline would be lost.
         if reactor.takeTimerMark() { armedDeadline = nil }
         if let armed = armedDeadline, armed <= now { armedDeadline = nil }
         guard let earliest = earliestDeadline, armedDeadline.map({ earliest < $0 }) ?? true else { return }

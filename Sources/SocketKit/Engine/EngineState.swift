@@ -1,6 +1,6 @@
 import SocketCore
 
-/// All that an engine owns. It lives on the engine's queue and nowhere else; `Confined` sees to that.
+/// Everything that an engine owns. It is used on the engine's queue only, which `Confined` ensures.
 final class EngineState: EngineStorage {
     let kernel: any Kernel
     let clock: any EngineClock
@@ -9,65 +9,64 @@ final class EngineState: EngineStorage {
     let mailbox: Mailbox
     let names: Names
     let configuration: EngineConfiguration
-    /// Asks for a turn later on. Set once the engine stands.
+    /// Requests a turn. Set once the engine is initialized.
     var requestTurn: @Sendable () -> Void = {}
 
-    /// The time of this turn: read once, the same for all that happens in it.
+    /// The time of this turn. It is read once and is the same for everything in the turn.
     var now: MonotonicTime
     var counters = EngineCounters()
     var capturesTraffic: Bool
-    /// Who records what passes; `nil`: nobody.
+    /// The tapes of this engine's recorders, or `nil` if there are none.
     var tapes: EngineTapes?
     var tapeGeneration: UInt32 = 0
-    /// Who is given events at the end of each turn.
+    /// The observers that get events at the end of each turn.
     var observers: [EventObserver] = []
-    /// Who waits until there is no session.
+    /// The tasks that wait until there is no session.
     var waitersForEmpty: [Answer<Void>] = []
-    /// What the traffic of all live sessions takes up.
+    /// The memory that the traffic of all live sessions takes.
     var trafficCost = 0
-    /// What is about to be queued by users, on connections that belong to others.
+    /// Operations that users are about to queue on connections that belong to others.
     var injecting: Set<OperationID> = [] {
         didSet { isInjecting = !injecting.isEmpty }
     }
-    /// Whether there is any: asked for every command.
+    /// Whether `injecting` has any. Checked for every command.
     private(set) var isInjecting = false
-    /// What changed since viewers were last told; nil: nobody looks.
+    /// Changes since the last update for viewers, or `nil` if there are no viewers.
     var notes: ChangeNotes? {
         didSet { takesNotes = notes != nil }
     }
-    /// Whether there are notes: asked at every step.
+    /// Whether there are notes. Checked at every step.
     private(set) var takesNotes = false
 
-    /// Datagram sockets with what is to be sent.
+    /// Datagram sockets that have something to send.
     var unflushedDatagrams: [DatagramSession] = []
-    /// What the reactor's timer is set to.
+    /// The deadline that the reactor's timer is set to.
     var armedDeadline: MonotonicTime?
-    /// When what pumps have gathered is carried out at the latest; nil: no pump gathers.
+    /// When gathered jobs are carried out at the latest, or `nil` if no pump gathers.
     var watchDeadline: MonotonicTime?
-    /// Where bytes pass.
+    /// The buffers that bytes pass through.
     var buffers = ScratchBuffers()
-    /// Takes their place while bytes of theirs are lent; nil until the first time.
+    /// Replaces `buffers` while its bytes are lent. `nil` until it is first needed.
     var spareBuffers: ScratchBuffers?
-    /// The connection that lends bytes right now.
+    /// The connection that is lending bytes, if any.
     var lender: Connection?
-    /// Whether the turn is at the readiness batch.
+    /// Whether the turn is handling its readiness batch.
     var isDispatching = false
 
-    /// How many jobs were ever carried out.
+    /// The number of jobs ever carried out.
     var carriedOut = 0
 
-    /// What the turn has carried out, and what it may still.
+    /// What the turn has carried out, and what is left of its budget.
     var account: TurnAccount
 
     var scratch: UnsafeMutableRawBufferPointer { buffers.received }
     var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }
-    /// What may be spent on the compressed messages of others.
+    /// The budget for inflating messages of peers.
     var inflation: InflationBudget
-    /// What counts of the messages that WebSockets have received in part.
+    /// The bytes counted for messages that WebSockets have received in part.
     var unfinishedBytes = 0
-    /// Keys for WebSockets.
     var maskKeys = MaskKeys()
-    /// Datagrams are received here, many at a time.
+    /// Receives datagrams, many at a time.
     private(set) lazy var inbox = DatagramInbox()
 
     init(
@@ -90,7 +89,8 @@ final class EngineState: EngineStorage {
             ring: EventRing(capacity: configuration.eventCapacity))
     }
 
-    /// Keeps a session that is over, or what is the user's and may go at any time, until all that was decided is told.
+    /// Retains an ended session, or an object of the user's that may be released at any time, until all pending
+    /// callbacks have run.
     func retire(_ object: AnyObject) { retired.append(object) }
 
     func nextSocketID() -> SocketID {
@@ -102,7 +102,7 @@ final class EngineState: EngineStorage {
         ring.record(kind, of: socket, at: now, tag: tag, first: first, second: second)
     }
 
-    /// Asks for a wake-up of `socket`, if none is due by then. The session must say that this is its next one.
+    /// Requests a wake-up for `socket`, if none is due by then. The session must report it as its next one.
     func schedule(_ deadline: MonotonicTime, for socket: SocketID) {
         deadlines.insert(deadline, socket)
         if deadlines.isCrowded { deadlines.removeOutdated { sessions[$0]?.scheduledDeadline } }
@@ -111,7 +111,7 @@ final class EngineState: EngineStorage {
     /// Whether jobs, callbacks or releases are pending, apart from what the kernel reports.
     var hasWork: Bool { hasJobs || !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty }
 
-    /// Closes everything without a word: the engine itself is being released.
+    /// Closes everything without notices, because the engine itself is being released.
     func shutDown() {
         reactor.stop()
         let open = sessions.inOrder()
@@ -122,7 +122,7 @@ final class EngineState: EngineStorage {
         (unflushed, unflushedDatagrams, unreceived) = ([], [], [])
         unseen = []
         runUserCode { while let job = jobs.popFirst() { _ = consume job } }
-        // Nobody is left who could be called; but what waits to be called holds connections, and these the engine.
+        // No delegate is left to call, but pending callbacks retain connections, which retain the engine.
         while !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty {
             runUserCode { while let callback = outbox.popFirst() { _ = consume callback } }
             releaseRetired()

@@ -4,75 +4,77 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// Two threads of which one leads: it waits for the kernel and runs the engine's turns. Between two turns it also calls
-/// delegates on their queues, which saves waking another thread for them and being woken again by what they ask for.
+/// Two threads, of which one leads: it waits for the kernel and runs the engine's turns. Between two turns it also
+/// calls delegates on their queues, which saves waking another thread for them and being woken by what they request.
 ///
-/// A callback may block, though, even until this engine has done something. So the other thread stands by, and takes the lead
-/// once one callback has lasted from one tick to the next. A thread that has lost the lead finishes its batch, so that
-/// callbacks stay in order, and stands by from then on. While nobody stands by, callbacks go by Dispatch, so however many
-/// block at once, one thread always leads.
+/// A callback may block, even until this engine has done something. The other thread therefore stands by, and takes the
+/// lead once one callback has lasted from one tick to the next. A thread that has lost the lead finishes its batch, so
+/// that callbacks stay in order, and then stands by. While no thread stands by, callbacks go through Dispatch, so one
+/// thread always leads, however many callbacks block at once.
 ///
-/// The other thread begins when it is needed first, and sleeps while no callback is made, so an idle engine stays idle.
+/// The other thread starts when it is first needed, and sleeps while no callback runs, so an idle engine stays idle.
 package final class Lead: Sendable {
-    /// Does one thing that the leader is there for; false at the end of it all.
+    /// Does one pass of the leader's work. Returns `false` once the engine has ended.
     typealias Pass = (Wait) -> Bool
 
-    /// For how long the leader waits for the kernel.
+    /// How long the leader waits for the kernel.
     enum Wait {
         /// Until something happens.
         case forEvents
-        /// Not at all, since more is to be done here.
+        /// Not at all, because more work is waiting here.
         case never
-        /// The kernel is not even asked.
+        /// The kernel is not polled.
         case skipped
     }
 
     private static let tick = timespec(tv_sec: 0, tv_nsec: 1_000_000)
-    /// Ticks without a callback after which the thread that stands by sleeps.
+    /// The number of ticks without a callback after which the standby thread sleeps.
     private static let idleTicks = 3
-    /// Ticks for which a callback may last whose thread waits for nothing but a processor.
+    /// The number of ticks that a callback may last if its thread waits only for a processor.
     private static let patience = 10
-    /// Ticks after which the lead is taken however often callbacks end, since the kernel has not been asked for so long.
+    /// The number of ticks after which the lead is taken however often callbacks end, because the kernel has not been
+    /// polled for so long.
     private static let longestService = 30
-    /// Rounds of callbacks, and turns that came of them, before the kernel is asked again.
+    /// The number of callback rounds, with the turns they request, before the kernel is polled again.
     private static let rounds = 2
-    /// How long the batches of several queues may take, one after the other. The batches that still wait after that go by
+    /// How long the batches of several queues may take one after the other. Batches still waiting after that go through
     /// Dispatch.
     private static let serviceTime = Duration.milliseconds(1)
 
-    /// The thread that leads; 0: none yet.
+    /// The thread that leads, or 0 if none does yet.
     private let leader = Atomic<UInt>(0)
-    /// The kernel's number of that thread.
+    /// The leader's thread number in the kernel.
     private let leaderTask = Atomic<Int32>(0)
-    /// The callback that the leader is in; 0: none. No number is used twice, so a thread that has lost the lead can tell.
+    /// The number of the leader's current callback, or 0 if it is in none. No number is used twice, so a thread that
+    /// has lost the lead can tell.
     private let mark = Atomic<UInt>(0)
-    /// The last number that was used. The leader's alone.
+    /// The last number that was used. Only the leader writes it.
     private let lastMark = Atomic<UInt>(0)
-    /// Which of its services of callbacks the leader is in; 0: it is in none.
+    /// Identifies the leader's current service of callbacks, or is 0 if it is in none.
     private let service = Atomic<UInt>(0)
-    /// Whether the leader itself has asked for a turn.
+    /// Whether the leader itself has requested a turn.
     private let isRoused = Atomic<Bool>(false)
-    /// Whether the other thread stands by.
+    /// Whether the other thread is standing by.
     private let isCovered = Atomic<Bool>(false)
-    /// Whether it sleeps until the next callback.
+    /// Whether the other thread sleeps until the next callback.
     private let isAsleep = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let alarm = DispatchSemaphore(value: 0)
-    /// Pumps whose batches the leader is to run, and how many they are.
+    /// Pumps whose batches the leader will run, and their count.
     private let waiting = Lock<[DelegatePump]>([])
     private let waitingCount = Atomic<Int>(0)
     private let threads = Lock(Threads())
 
     private struct Threads {
         var name = ""
-        /// Makes what a thread does while it leads; nil: before the start, and after the end.
+        /// Creates what a thread does while it leads. `nil` before the start and after the end.
         var makePass: (@Sendable () -> Pass)?
         var hasOther = false
     }
 
     // MARK: Beginning and end
 
-    /// Starts the thread that leads. 0, or an errno. `makePass` is called on each thread, once.
+    /// Starts the thread that leads. Returns 0 or an errno. `makePass` is called once on each thread.
     func start(name: String, _ makePass: @escaping @Sendable () -> Pass) -> Int32 {
         threads.withLock { ($0.name, $0.makePass) = (name, makePass) }
         return ReactorThread.start(name: name) { [self] in
@@ -81,7 +83,7 @@ package final class Lead: Sendable {
         }
     }
 
-    /// Both threads end: the leader when its pass says so, the other one now.
+    /// Ends both threads: the leader when its pass returns `false`, the other one now.
     func end() {
         hasEnded.store(true, ordering: .sequentiallyConsistent)
         let makePass = threads.withLock { $0.makePass.take() }
@@ -107,9 +109,11 @@ package final class Lead: Sendable {
     /// Whether the caller is the thread that leads.
     var isHere: Bool { leader.load(ordering: .sequentiallyConsistent) == pthread_self() }
 
-    /// Asks for a turn, if the caller leads: then nobody need be woken. False: the leader has to be.
+    /// Requests a turn if the caller leads, since no thread must be woken then. Returns `false` if the leader must be
+    /// woken.
     ///
-    /// The caller may be losing the lead right now. Either it sees that here, or who takes the lead sees what it stored.
+    /// The caller may be losing the lead right now. Either it sees that here, or the thread that takes the lead sees
+    /// what it stored.
     func rouse() -> Bool {
         guard isHere else { return false }
         isRoused.store(true, ordering: .sequentiallyConsistent)
@@ -124,15 +128,15 @@ package final class Lead: Sendable {
 
     private var hasWaiting: Bool { waitingCount.load(ordering: .relaxed) > 0 }
 
-    /// Has a batch run by the leader; false if it does not take it. The caller may be another thread, which wakes the leader
-    /// then.
+    /// Queues a batch for the leader to run. Returns `false` if the leader does not take it. A caller on another thread
+    /// must wake the leader afterwards.
     func take(_ pump: DelegatePump) -> Bool {
         guard isCovered.load(ordering: .relaxed) else {
             startOther()
             return false
         }
         return waiting.withLock { waiting in
-            // Who has taken the lead meanwhile has emptied the list, and looks at it no more.
+            // A thread that has taken the lead meanwhile has emptied the list and does not look at it again.
             guard isCovered.load(ordering: .relaxed) else { return false }
             waiting.append(pump)
             waitingCount.store(waiting.count, ordering: .relaxed)
@@ -148,13 +152,13 @@ package final class Lead: Sendable {
         }
     }
 
-    /// What waits for the leader goes by Dispatch.
+    /// Sends the batches that wait for the leader through Dispatch.
     private func handOver() {
         while let pump = nextWaiting() { pump.runByDispatch() }
     }
 
-    /// Runs the batches that wait, and the turns that they ask for; false if the lead is lost. Then nothing of it is touched
-    /// any more: it is the other thread's.
+    /// Runs the waiting batches and the turns that they request. Returns `false` if the lead is lost. The leader's
+    /// state then belongs to the other thread and must not be touched.
     private func serve(_ pass: Pass) -> Bool {
         guard hasWaiting else { return true }
         service.store(lastMark.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
@@ -167,7 +171,7 @@ package final class Lead: Sendable {
         return true
     }
 
-    /// Runs the batches that wait now; those that are added meanwhile have to wait.
+    /// Runs the batches that are waiting now, but not those added meanwhile. Returns `false` if the lead is lost.
     private func runWaiting() -> Bool {
         let count = waitingCount.load(ordering: .relaxed)
         let end = count > 1 ? SystemClock().now + Self.serviceTime : nil
@@ -184,7 +188,7 @@ package final class Lead: Sendable {
 
     // MARK: Callbacks of the leader
 
-    /// The leader is about to run code of the user's. Returns the number of that.
+    /// Marks the start of user code on the leader. Returns the number of the callback.
     func beginCalling() -> UInt {
         let number = lastMark.load(ordering: .relaxed) &+ 1
         mark.store(number, ordering: .sequentiallyConsistent)
@@ -192,26 +196,26 @@ package final class Lead: Sendable {
         return number
     }
 
-    /// The next callback begins. No effect once the lead is lost.
+    /// Marks the start of the next callback. Has no effect once the lead is lost.
     func goOn(_ number: inout UInt) {
         if mark.compareExchange(expected: number, desired: number &+ 1, ordering: .sequentiallyConsistent).exchanged {
             number &+= 1
         }
     }
 
-    /// The user's code is done; false if the lead is lost.
+    /// Marks the end of user code. Returns `false` if the lead is lost.
     func endCalling(_ number: UInt) -> Bool {
         guard mark.compareExchange(expected: number, desired: 0, ordering: .sequentiallyConsistent).exchanged else {
             return false
         }
-        // Between two callbacks nobody takes the lead.
+        // Between two callbacks no thread takes the lead.
         lastMark.store(number, ordering: .relaxed)
         return true
     }
 
     // MARK: The other thread
 
-    /// Whether it sleeps.
+    /// Whether the other thread sleeps.
     var isOtherAsleep: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
 
     private func startOther() {
@@ -220,7 +224,7 @@ package final class Lead: Sendable {
             return (threads.name, threads.hasOther ? nil : threads.makePass)
         }
         guard let makePass else { return }
-        // Without a second thread everything goes by Dispatch.
+        // Without a second thread, all callbacks go through Dispatch.
         _ = ReactorThread.start(name: name) { [self] in run(makePass, leads: false) }
     }
 
@@ -228,7 +232,7 @@ package final class Lead: Sendable {
         if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { alarm.signal() }
     }
 
-    /// Looks at the leader every millisecond, and takes the lead when it is stuck; false at the end.
+    /// Checks the leader every millisecond and takes the lead when it is stuck. Returns `false` at the end.
     private func standBy() -> Bool {
         isCovered.store(true, ordering: .sequentiallyConsistent)
         var (callback, services) = (Unchanged(), Unchanged())
@@ -249,7 +253,7 @@ package final class Lead: Sendable {
         return false
     }
 
-    /// For how many ticks something has been the same.
+    /// Counts the ticks for which a value has not changed.
     private struct Unchanged {
         private(set) var value: UInt = 0
         private(set) var ticks = 0
@@ -260,7 +264,7 @@ package final class Lead: Sendable {
         }
     }
 
-    /// Callbacks may be so short that none is the same for long enough.
+    /// Takes the lead when callbacks are so short that none lasts from one tick to the next.
     private func takeLeadBetweenCallbacks() -> Bool {
         for _ in 0..<1_000 {
             let now = mark.load(ordering: .sequentiallyConsistent)
@@ -271,22 +275,22 @@ package final class Lead: Sendable {
 
     private func sleep() {
         isAsleep.store(true, ordering: .sequentiallyConsistent)
-        // A callback may have begun before it saw that.
+        // A callback may have started before it saw the flag.
         let mustStay =
             mark.load(ordering: .sequentiallyConsistent) != 0 || hasEnded.load(ordering: .sequentiallyConsistent)
         if mustStay, isAsleep.exchange(false, ordering: .sequentiallyConsistent) { return }
         alarm.wait()
     }
 
-    /// Takes the lead from a thread that is in this callback, unless it has come back from it.
+    /// Takes the lead from a thread that is in this callback, unless the callback has returned.
     private func takeLead(at number: UInt) -> Bool {
-        // From now on nothing is left to the leader any more, so what waits for it now is all.
+        // From here on no batch is left to the leader, so the list is complete.
         isCovered.store(false, ordering: .sequentiallyConsistent)
         guard mark.compareExchange(expected: number, desired: 0, ordering: .sequentiallyConsistent).exchanged else {
             isCovered.store(true, ordering: .sequentiallyConsistent)
             return false
         }
-        // Far from the numbers that the former leader may still use.
+        // Keep clear of the numbers that the former leader may still use.
         lastMark.store(number &+ 1 << 32, ordering: .relaxed)
         service.store(0, ordering: .sequentiallyConsistent)
         becomeLeader()
@@ -294,7 +298,7 @@ package final class Lead: Sendable {
         return true
     }
 
-    /// Whether the leader waits for something other than a processor; true if that is not known.
+    /// Whether the leader waits for anything but a processor. Returns `true` if that is not known.
     private var isLeaderBlocked: Bool {
         let path = "/proc/self/task/\(leaderTask.load(ordering: .relaxed))/stat"
         let file = open(path, O_RDONLY | O_CLOEXEC)

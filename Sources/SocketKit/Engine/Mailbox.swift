@@ -2,77 +2,79 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// What other threads ask of the engine, in the order in which they asked. A job is moved, never copied.
+/// A request to the engine. Jobs are carried out in the order of posting. A job is moved, never copied.
 enum EngineJob: ~Copyable, Sendable {
     case command(SocketCommand)
-    /// A command by a handle, which hears of it when the session is over already; and the name of what it queues.
+    /// A command from a handle, which is notified if the session has already ended, and the identifier for the
+    /// operation it queues.
     case ask(AsyncSocket, SocketCommand, OperationID)
-    /// A connect to addresses that are known begins, so that it never fails before the caller knows its session.
+    /// Starts a connect to known addresses. It is a job so that a connect never fails before the caller knows its
+    /// session.
     case begin(SocketID, [SocketAddress])
-    /// A name was resolved, or could not be.
+    /// The result of resolving a name.
     case resolved(SocketID, Result<[SocketAddress], SocketError>)
     /// The delegate queue of this session has caught up.
     case caughtUp(SocketID)
-    /// A connection comes from another engine.
+    /// A connection that moves here from another engine.
     case take(Shared<MovedConnection>, AsyncSocket)
-    /// Something for a WebSocket by its handle, which hears of it when the session is over already.
+    /// A command from a WebSocket's handle, which is notified if the session has already ended.
     case webSocket(WebSocket, SocketID?, WebSocketCommand, OperationID)
-    /// The user of this WebSocket has taken all that came before the end of its input.
+    /// The user of this WebSocket has received everything before the end of its input.
     case acknowledgeEnd(SocketID)
-    /// What waits in this handle goes to its delegate, which it has now.
+    /// The handle has a delegate now, which gets the pending notices.
     case deliverInbox(WebSocket)
-    /// Something for a datagram socket.
     case datagram(DatagramJob)
-    /// The handle of this session is gone: close it without telling anybody.
+    /// The handle of this session was released. Closes the session without a notice.
     case released(SocketID)
-    /// Something for a leg of a relay.
     case leg(SocketID, LegCommand)
-    /// Accept no connection, since the task that iterates them cannot keep up (true), or accept again (false).
+    /// Stops accepting connections because the task that iterates them cannot keep up (true), or resumes (false).
     case holdAccepts(SocketID, Bool)
     case stopPublishing
     /// Work of the program's own, which runs among the callbacks.
     case work(@Sendable () -> Void)
-    /// What a viewer asks for; the answer, called at once on the queue, says why it was not done. It is no user code.
+    /// A viewer's command. The answer is called at once on the queue, with the reason if the command was not carried
+    /// out. It is not user code.
     case viewer(SocketCommand, @Sendable (String?) -> Void)
-    /// Was taken back: its connection has moved, and it went along.
+    /// A withdrawn job. Its connection has moved and took the command along.
     case nothing
-    /// The answer to a request of changes is called at once, on the queue, and is no user code.
+    /// A snapshot. The answer to a request for changes is called at once on the queue and is not user code.
     case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)
 }
 
-/// Holds jobs until the engine's next turn. Posting costs one lock, and at most one wake-up for all jobs that
-/// are posted before the engine gets to them.
+/// Holds jobs until the engine's next turn. A post takes one lock, and all jobs posted before that turn share one
+/// wake-up.
 final class Mailbox: Sendable {
-    /// What a thread that posted has to do, once it holds no lock.
+    /// What a posting thread must do once it holds no lock.
     enum Need {
         case nothing
-        /// Ask for a turn.
+        /// Request a turn.
         case turn
-        /// Wait a moment, because so many jobs wait that the engine does not keep up.
+        /// Wait a moment, because so many jobs are waiting that the engine can't keep up.
         case patience
     }
 
-    /// Jobs that may wait before those who post more are slowed down. Everybody who waits for the engine waits for
-    /// what was posted before, so this bounds their wait, and the memory that jobs take.
+    /// The number of waiting jobs above which posting threads are slowed down. A call that waits for the engine waits
+    /// for all jobs posted before it, so this bounds that wait, and the memory that jobs take.
     static let crowd = 8_192
 
     private struct State: ~Copyable {
         var jobs = MoveQueue<EngineJob>()
-        /// How many jobs were ever posted.
+        /// The number of jobs ever posted.
         var posted = 0
-        /// A turn is under way or was asked for; it empties the box before it ends, so nobody has to wake it.
+        /// Set while a turn is running or requested. It empties the mailbox before it ends, so no wake-up is needed.
         var isAwake = false
-        /// The thread whose jobs wake nobody, since it has them carried out itself soon; 0: none.
+        /// The thread whose jobs need no wake-up because it will soon have them carried out itself, or 0 if there is
+        /// none.
         var gatherer: UInt = 0
-        /// The engine's timer will come soon, whatever becomes of the gatherer.
+        /// Whether the engine's timer fires soon, whatever the gatherer does.
         var isWatched = false
     }
 
     private let state = Lock(State())
-    /// How many jobs were ever posted, for a look without the lock. Whoever posts one during a turn can rely on
-    /// `sleep`, which takes the lock; a job that the caller itself posted, or knows of, is always counted.
+    /// The number of jobs ever posted, readable without the lock. It may miss a job that another thread is posting;
+    /// `sleep()` takes the lock and catches it. It always counts jobs that the caller posted or knows of.
     private let postedCount = Atomic<Int>(0)
-    /// The thread on which user code runs within a turn; 0: none.
+    /// The thread that runs user code within a turn, or 0 if there is none.
     private let host = Atomic<UInt>(0)
     private let hasPumped = Atomic<Bool>(false)
     private let allowsGathering: Bool
@@ -84,21 +86,21 @@ final class Mailbox: Sendable {
     /// Whether the caller is user code that runs within a turn.
     var isWithinTurn: Bool { host.load(ordering: .relaxed) == pthread_self() }
 
-    /// Notes that user code runs on this thread from now on, within a turn. The answer is for `endHosting`, since user
-    /// code may run within user code.
+    /// Marks this thread as running user code within a turn. Pass the result to `endHosting`, because user code can run
+    /// within user code.
     func beginHosting() -> UInt {
         let former = host.load(ordering: .relaxed)
         host.store(pthread_self(), ordering: .relaxed)
         return former
     }
 
-    /// Notes that it has ended.
+    /// Restores what `beginHosting` returned.
     func endHosting(_ former: UInt) { host.store(former, ordering: .relaxed) }
 
-    /// Notes both where no user code runs otherwise.
+    /// Marks the start or the end of user code that does not run within other user code.
     func setRunsUserCode(_ isHosting: Bool) { host.store(isHosting ? pthread_self() : 0, ordering: .relaxed) }
 
-    /// How many jobs were ever posted: the place of the last one.
+    /// The number of jobs ever posted, which is the place of the last one.
     var posted: Int { postedCount.load(ordering: .relaxed) }
 
     /// Adds a job. May be called under the lock of a handle.
@@ -109,7 +111,7 @@ final class Mailbox: Sendable {
             if let job = job.take() { state.jobs.append(job) }
             state.posted += 1
             postedCount.store(state.posted, ordering: .relaxed)
-            // Who gathers has the jobs carried out itself.
+            // A gathering thread has its jobs carried out itself.
             if state.gatherer != 0, state.gatherer == pthread_self() { return .nothing }
             guard state.isAwake else {
                 state.isAwake = true
@@ -119,30 +121,31 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Lets the engine catch up, where it does not keep up with those who post: a twentieth of a millisecond, whatever it
-    /// does meanwhile, so that nothing can stand still here.
+    /// Slows down a posting thread so that the engine can catch up. Waits a twentieth of a millisecond whatever the
+    /// engine does, so that this cannot deadlock.
     static func waitAMoment() { usleep(50) }
 
-    /// Takes back what one handle has posted and nobody has taken yet, in its order. The other jobs keep their places.
+    /// Withdraws the jobs of one handle that the engine has not taken yet, in their order. The other jobs keep their
+    /// places.
     func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
         state.withLock { $0.jobs.withdraw(handle) }
     }
 
     // MARK: Gathering
 
-    /// Notes that callbacks went to another queue.
+    /// Notes that callbacks were sent to another queue.
     func pumped() {
         if allowsGathering { hasPumped.store(true, ordering: .relaxed) }
     }
 
-    /// Whether that happened since the last time.
+    /// Returns whether callbacks were sent to another queue since the last call.
     func takePumped() -> Bool {
         guard hasPumped.load(ordering: .relaxed) else { return false }
         hasPumped.store(false, ordering: .relaxed)
         return true
     }
 
-    /// Notes whether the engine's timer comes soon; without it, nobody gathers any more.
+    /// Sets whether the engine's timer fires soon. Without the timer, gathering ends.
     func watch(_ isWatched: Bool) {
         state.withLock { state in
             state.isWatched = isWatched
@@ -150,7 +153,8 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Lets jobs of this thread wake nobody; false where another one gathers, or nobody may.
+    /// Lets this thread post without wake-ups. Returns `false` if another thread is gathering, or gathering is not
+    /// allowed.
     func beginGathering() -> Bool {
         guard allowsGathering else { return false }
         return state.withLock { state in
@@ -160,7 +164,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Ends that; true when the caller has to enter the engine with what there is.
+    /// Ends gathering. Returns `true` if the caller must enter the engine to carry out the waiting jobs.
     func endGathering() -> Bool {
         state.withLock { state in
             guard state.gatherer == pthread_self() else { return false }
@@ -173,18 +177,18 @@ final class Mailbox: Sendable {
 
     // MARK: Turns
 
-    /// Marks that a turn is under way.
+    /// Marks that a turn is running.
     func wake() {
         state.withLock { $0.isAwake = true }
     }
 
-    /// Takes all jobs, in place of none.
+    /// Takes all jobs. `jobs` must be empty.
     func take(into jobs: inout MoveQueue<EngineJob>) {
         assert(jobs.isEmpty)
         state.withLock { swap(&$0.jobs, &jobs) }
     }
 
-    /// Marks the end of a turn; false when jobs came meanwhile, so that the turn must go on.
+    /// Marks the end of a turn. Returns `false` if jobs were posted meanwhile, so that the turn must continue.
     func sleep() -> Bool {
         state.withLock { state in
             state.isAwake = !state.jobs.isEmpty
@@ -194,7 +198,7 @@ final class Mailbox: Sendable {
 }
 
 extension MoveQueue<EngineJob> {
-    /// Takes back what one handle has asked for, in its order, and leaves its places empty.
+    /// Withdraws the commands of one handle, in their order, and leaves their places empty.
     mutating func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
         var asked: [(SocketCommand, OperationID)] = []
         forEach { job in
@@ -207,7 +211,7 @@ extension MoveQueue<EngineJob> {
 }
 
 extension EngineJob {
-    /// What this handle asks for by it; nil: it is of another kind, or of somebody else.
+    /// Returns the handle's command, or `nil` if the job is of another kind or from another handle.
     fileprivate func asked(by handle: AsyncSocket) -> (SocketCommand, OperationID)? {
         switch self {
         case .ask(let owner, let command, let operation): owner === handle ? (command, operation) : nil

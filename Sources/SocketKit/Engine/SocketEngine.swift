@@ -1,47 +1,47 @@
 import Dispatch
 import SocketCore
 
-/// One serial queue, one thread that waits for the kernel, and all sockets made on it.
+/// One serial queue, one thread that waits for the kernel, and all sockets created on it.
 ///
-/// Everything about its sockets happens on `queue`; what a socket does is the same whether it is asked by a handle, a
-/// delegate, or a person at a screen. Use one engine; more engines make use of more cores, never more threads of one.
-/// The engine lives as long as somebody holds it or a socket of it; then it closes what is open.
+/// Everything about its sockets happens on `queue`. A socket does the same whether a handle, a delegate or a user at a
+/// screen requests it. Use one engine. To use more cores, create more engines; one engine never uses more threads. An
+/// engine lives while it or one of its sockets is retained. Then it closes what is open.
 public final class SocketEngine: Sendable {
-    /// The queue that everything runs on. Work may be added to it; it delays every socket of the engine.
+    /// The engine's serial queue. You can submit work to it, but that work delays every socket on the engine.
     public let queue: DispatchQueue
-    /// The name given at the start.
+    /// The name from the configuration.
     public let name: String
     private let confined: Confined<EngineState>
     let mailbox: Mailbox
     private let mark: DispatchSpecificKey<Bool>
     private let schedule: WorkScheduler
     private let reactor: any Reactor
-    /// The threads that run turns, where they may also call delegates on their queues; nil: they may not.
+    /// The threads that run turns, if they may also call delegates on their queues, or `nil` if they may not.
     let lead: Lead?
     let trustLimits: LeadTrust.Limits
-    /// Whether the queue is the caller's.
+    /// Whether the queue was supplied by the caller.
     private let isQueueShared: Bool
     let clock: any EngineClock
     let names: Names
     private let budget: TurnBudget
-    /// In a simulation, what other threads do between two steps of a move.
+    /// What other threads do in a simulation between two steps of a move.
     private let interleave = Lock<(@Sendable () -> Void)?>(nil)
     private let inspections = Lock<[SocketInspection]>([])
     private let handler = Lock<RequestHandler?>(nil)
 
-    /// Does what a line of a viewer asks for, and answers once, on any thread. It is called on the inspection's thread
-    /// and must not wait.
+    /// Carries out a request line from a viewer and answers once, on any thread. It is called on the inspection's
+    /// thread and must not wait.
     package typealias RequestHandler =
         @Sendable (_ line: String, _ then: @escaping @Sendable (InspectionAnswer) -> Void)
         -> Void
 
-    /// What carries out the requests of viewers that have the right to control; `nil`: nothing does.
+    /// Carries out the requests of viewers that have the right to control, or `nil` if nothing does.
     package var requestHandler: RequestHandler? {
         get { handler.withLock { $0 } }
         set { handler.replace(with: newValue) { swap(&$0, &$1) } }
     }
 
-    /// Starts an engine. Traps when the process has no descriptors or threads left for one.
+    /// Starts an engine. Traps if the process has no descriptors or threads left for it.
     public convenience init(_ configuration: EngineConfiguration = EngineConfiguration()) {
         self.init(
             configuration, kernel: LinuxKernel(), clock: SystemClock(), reactor: EpollReactor(),
@@ -49,11 +49,11 @@ public final class SocketEngine: Sendable {
         SocketInspection.serveAsAsked(self)
     }
 
-    /// Starts an engine on another kernel, clock, reactor and resolver. `schedule` brings work to the queue later on
-    /// (nil: by Dispatch); a simulation keeps the work and runs it on its own thread, when its seed says so. `names` must
-    /// not name a session as those of another engine do that connections move to in a test that tells them apart.
-    /// `allowsGathering`: threads of delegate queues may enter the engine, and the reactor's timer watches over them; its own
-    /// threads may call delegates on their queues.
+    /// Starts an engine on another kernel, clock, reactor and resolver. `schedule` submits work to the queue, or is
+    /// `nil` for Dispatch. A simulation keeps the work and runs it on its own thread, when its seed says so. In a test
+    /// that tells sessions apart, `names` must not repeat a session of another engine that connections move to. With
+    /// `allowsGathering`, threads of delegate queues may enter the engine, guarded by the reactor's timer, and the
+    /// engine's own threads may call delegates on their queues.
     package init(
         _ configuration: EngineConfiguration, kernel: any Kernel, clock: any EngineClock, reactor: any Reactor,
         resolver: any Resolver, schedule: WorkScheduler? = nil, names: Names = Names(),
@@ -82,9 +82,9 @@ public final class SocketEngine: Sendable {
         trustLimits = trust
         name = configuration.name
         isQueueShared = configuration.queue != nil
-        // The caller may be on a queue of its own already.
+        // If the queue is the caller's, this may already run on it.
         Self.run(on: queue, isHere: DispatchQueue.getSpecific(key: mark) != nil) {
-            // A cycle, which `shutDown` breaks.
+            // A reference cycle, which `shutDown` breaks.
             confined {
                 $0.requestTurn = {
                     if reactor.rouse() { return }
@@ -108,7 +108,7 @@ public final class SocketEngine: Sendable {
         if isQueueShared { queue.setSpecific(key: mark, value: nil) }
         for inspection in inspections.withLock({ $0 }) { inspection.stop() }
         let due = clock.now
-        // What was posted before comes first: nobody is roused for it any more.
+        // Jobs posted before come first. No turn is requested for them now.
         schedule { [confined] in
             confined { engine in
                 repeat { engine.turn([], due: due) } while engine.hasWork
@@ -117,77 +117,76 @@ public final class SocketEngine: Sendable {
         }
     }
 
-    /// Whether the caller runs on the engine's queue, on one that targets it, or in a callback on the engine's queue that
-    /// entered another queue by `sync`.
+    /// Whether the caller runs on the engine's queue, on a queue that targets it, or in a callback on the engine's
+    /// queue that entered another queue by `sync`.
     public var isOnQueue: Bool { DispatchQueue.getSpecific(key: mark) != nil || mailbox.isWithinTurn }
 
-    /// Counts a serial queue as the engine's own that the engine's queue targets, or no longer: code that runs on it
-    /// may ask the sockets, as on the engine's queue. GCDAsyncSocket: `markSocketQueueTargetQueue:`.
+    /// Counts a serial queue that the engine's queue targets as the engine's own, or stops doing so. Code on it may
+    /// query the sockets, as on the engine's queue. GCDAsyncSocket: `markSocketQueueTargetQueue:`.
     package func mark(target: DispatchQueue, _ isMarked: Bool) {
         if isMarked { confined.trustMark() }
         target.setSpecific(key: mark, value: isMarked ? true : nil)
     }
 
-    /// Makes the callbacks that wait, on this thread, as a turn does. No effect on the engine's queue.
+    /// Runs the waiting callbacks on this thread, as a turn does. Has no effect on the engine's queue.
     package func flushCallbacks() {
         if !isOnQueue { enterTurn() }
     }
 
-    /// Runs `body` on the engine's queue and waits until it has returned; may be called on it. Every other socket of the
-    /// engine waits meanwhile. GCDAsyncSocket: `performBlock:`.
+    /// Runs `body` on the engine's queue and waits until it has returned. May be called on the queue. Every socket of
+    /// the engine waits meanwhile. GCDAsyncSocket: `performBlock:`.
     public func perform<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
         try Self.run(on: queue, isHere: isOnQueue) { Result { () throws(Failure) in try body() } }.get()
     }
 
-    /// Posts a command. It is carried out on the queue after all that was posted before it, by whomever; for a session
-    /// that is over it has no effect.
+    /// Posts a command. Commands run on the engine's queue in the order posted, whichever thread posted them. Has no
+    /// effect if the session has ended.
     public func post(_ command: SocketCommand) {
         meet(mailbox.post(.command(command)))
     }
 
-    /// Posts work of the caller's, and does not wait. It runs once, as callbacks do: on the engine's queue, at the end of a
-    /// turn, after all that was posted before it and the callbacks that came of that.
+    /// Posts work without waiting. It runs once, as callbacks do: on the engine's queue, at the end of a turn, after
+    /// everything posted before it and the resulting callbacks.
     package func post(_ work: @escaping @Sendable () -> Void) {
         meet(mailbox.post(.work(work)))
     }
 
-    /// A picture of every session at this instant, after all that this thread has asked for so far. Waits for the
-    /// queue; may be called on it.
+    /// Returns a snapshot of every session at this instant, after everything that this thread has requested so far.
+    /// Waits for the queue; may be called on it.
     public func snapshot(_ request: SnapshotRequest = SnapshotRequest()) -> EngineSnapshot {
         enter { $0.snapshot(request) }
     }
 
-    /// Like `snapshot(_:)`, without waiting: `answer` is called once, on the engine's queue.
+    /// Requests a snapshot without waiting. `answer` is called once, on the engine's queue.
     public func requestSnapshot(
         _ request: SnapshotRequest, then answer: @escaping @Sendable (EngineSnapshot) -> Void
     ) {
         post(.snapshot(request, answer))
     }
 
-    /// The handle of a connection that lives; nil for a listener, and for a session that is over. Waits for the queue;
-    /// may be called on it.
+    /// Returns the handle of a live connection, or `nil` for a listener or a session that has ended. Waits for the
+    /// queue; may be called on it.
     public func socket(for session: SocketID) -> AsyncSocket? {
         enter { $0.connection(session)?.handle.load(in: $0) }
     }
 
-    /// Keeps what lets others look at it, until it ends.
+    /// Retains an inspection, which is stopped when the engine is released.
     func keep(_ inspection: SocketInspection) { inspections.withLock { $0.append(inspection) } }
 
-    /// What the environment asked for, if that is still served.
+    /// The inspection that the environment requested, if it is still served.
     var askedInspection: SocketInspection? { inspections.withLock { $0 }.first { $0.isAskedFor } }
 
-    /// Drops what was stopped.
+    /// Releases a stopped inspection.
     func forget(_ inspection: SocketInspection) { inspections.withLock { $0.removeAll { $0 === inspection } } }
 
-    /// Whether this is the engine that has that state.
     func owns(_ state: EngineState) -> Bool { mailbox === state.mailbox }
 
-    /// Posts a job of the library's own, which never waits. May be called under the lock of a handle.
+    /// Posts a job of the library's own and never waits. May be called under the lock of a handle.
     func post(_ job: consuming EngineJob) {
         if mailbox.post(job) == .turn { requestTurn() }
     }
 
-    /// Does what has to follow a post of the user's, once no lock is held.
+    /// Does what must follow a user's post, once no lock is held.
     func meet(_ need: Mailbox.Need) {
         switch need {
         case .nothing: return
@@ -202,11 +201,11 @@ public final class SocketEngine: Sendable {
         schedule { [confined] in confined { $0.turn([], due: due) } }
     }
 
-    /// Whether the caller is user code that runs within a turn of this engine: what it asks for is carried out at once.
+    /// Whether the caller is user code within a turn of this engine, whose requests are carried out at once.
     var isWithinTurn: Bool { mailbox.isWithinTurn }
 
-    /// Lets `body` carry out at once what user code within a turn asks for; false where it may not, or the caller is not
-    /// that code: then it has to be posted.
+    /// Lets `body` carry out a request of user code within a turn at once. Returns `false` if it can't, or if the
+    /// caller is not such code. The request must then be posted.
     @inline(__always)
     func atOnce(_ body: (EngineState) -> Bool) -> Bool { confined.withinTurn(of: mailbox, body) ?? false }
 
@@ -215,24 +214,25 @@ public final class SocketEngine: Sendable {
     /// Sets what runs between two steps of a move, where other threads may act.
     package func interleave(_ others: (@Sendable () -> Void)?) { interleave.withLock { $0 = others } }
 
-    /// Other threads may act here.
+    /// Lets other threads of a simulation act.
     func letOthersAct() { interleave.withLock { $0 }?() }
 
-    /// Whether no turn is needed before something happens. Not to be called by user code within a turn.
+    /// Whether no turn is needed before something happens. Must not be called by user code within a turn.
     package var isAtRest: Bool { queue.sync { confined { $0.isAtRest } } }
 
-    /// What the last turn carried out. Not to be called by user code within one.
+    /// What the last turn carried out. Must not be called by user code within a turn.
     package var lastTurn: TurnTally { queue.sync { confined { $0.account.tally } } }
 
-    /// A turn on this thread, now.
+    /// Runs a turn on this thread, now.
     func enterTurn() {
         let due = clock.now
         queue.sync { confined { $0.turn([], due: due) } }
     }
 
-    /// Runs `body` on the queue, now, after all that was posted before this call. Callbacks that come of it run later.
+    /// Runs `body` on the queue, now, after everything posted before this call. The resulting callbacks run later.
     ///
-    /// Where more was posted than one turn carries out, the queue is left in between, so that others get their turn.
+    /// If more jobs were posted than one turn carries out, leaves the queue in between so that other work gets its
+    /// turn.
     func enter<R>(_ body: (EngineState) -> R) -> R {
         let place = mailbox.posted
         let isHere = isOnQueue
@@ -246,5 +246,5 @@ public final class SocketEngine: Sendable {
     }
 }
 
-/// Runs work on the engine's queue, once, later on, in the order in which it was given.
+/// Runs work once on the engine's queue, later, in the order in which it was given.
 package typealias WorkScheduler = @Sendable (_ work: @escaping @Sendable () -> Void) -> Void

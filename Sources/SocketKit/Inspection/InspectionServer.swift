@@ -3,8 +3,8 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// The thread that tells viewers about one engine. It waits in poll for viewers, for what the engine publishes, and,
-/// while anybody looks, for the next update to be due.
+/// The thread that sends viewers the updates of one engine. It polls for viewers, for the engine's publications and,
+/// while any viewer is attached, for the next due update.
 final class InspectionServer: Sendable {
     let path: String
     let rights: InspectionRights
@@ -14,7 +14,7 @@ final class InspectionServer: Sendable {
     private let bell: Int32
     private let shared = Lock(Shared())
 
-    /// What other threads see of it.
+    /// State shared with other threads.
     private struct Shared {
         weak var engine: SocketEngine?
         var publication: (content: EngineSnapshot, round: UInt64)?
@@ -23,20 +23,20 @@ final class InspectionServer: Sendable {
         var lastRefusal: String?
     }
 
-    /// More viewers than that are refused.
+    /// The most viewers at a time. Further ones are refused.
     static let viewerLimit = 16
-    /// Between two updates, at least.
+    /// The shortest time between two updates.
     static let interval = Duration.milliseconds(100)
-    /// An update that took long is followed by a pause so many times as long: no more than a hundredth of the time, nor
-    /// of the processor time that the program uses meanwhile, unless it would be silent for longer than a person waits.
+    /// The pause after an update, as a multiple of its cost: updates take at most a hundredth of the elapsed time. They
+    /// also take at most a hundredth of the program's processor time, unless that needs a pause beyond `longestPause`.
     private static let pauseFactor = 100
     private static let longestPause = Duration.seconds(2)
-    /// A program that uses less of a core than this is taken to use so much: where nothing happens updates are cheap.
+    /// The least share of a core that a program is assumed to use. Updates of an idle program are cheap.
     private static let leastShare = 0.25
-    /// Whoever comes anew is told all there is, which is dear once: it waits no longer than this for it, and no longer
-    /// for the update behind it.
+    /// The longest that a new viewer waits for its first update, which covers every session and is expensive, and for
+    /// the one after it.
     private static let longestFirstPause = Duration.seconds(1)
-    /// When no viewer can be accepted, for want of descriptors, the next attempt comes that much later.
+    /// The delay before the next attempt when no viewer can be accepted because no descriptor is left.
     private static let acceptPause = Duration.seconds(1)
 
     init(
@@ -69,7 +69,7 @@ final class InspectionServer: Sendable {
     var viewerCount: Int { shared.withLock { $0.viewers } }
     var lastRefusal: String? { shared.withLock { $0.lastRefusal } }
 
-    /// Ends the thread; the socket's file is gone at once.
+    /// Ends the thread. The socket's file is removed before this returns.
     func stop() {
         let isFirst = shared.withLock { shared in
             defer { shared.isStopped = true }
@@ -87,34 +87,35 @@ final class InspectionServer: Sendable {
 
     // MARK: The thread
 
-    /// What only the thread knows.
+    /// State that only the thread uses.
     private struct State {
         var viewers: [InspectionViewer] = []
-        /// Kept so that one viewer can be accepted when the program has no descriptor left, which is when somebody wants
-        /// to look.
+        /// A spare descriptor, so that one viewer can be accepted when the program has none left, which is when a user
+        /// needs to look.
         var spare: Int32?
-        /// Viewers are accepted from then on.
+        /// When to accept viewers again.
         var accepts = MonotonicTime.zero
         var board: InspectionBoard?
-        /// What is sent is put together here; its room is used again and again.
+        /// Encodes what is sent. Its memory is reused.
         var writer = WireWriter()
-        /// What viewers send comes through here.
+        /// The buffer for the viewers' input.
         var input = [UInt8](repeating: 0, count: 16 << 10)
-        /// Counts the times that somebody began to look: what was asked for before is not for whoever came since.
+        /// Counts the times that the first viewer arrived. What was requested in an earlier round is not for later
+        /// viewers.
         var round: UInt64 = 0
         var nextEvent: UInt64 = 0
         var due = MonotonicTime.zero
         var isAsked = false
-        /// Whether the engine has more of what was asked for.
+        /// Whether the engine has more pieces of the requested publication.
         var isPartial = false
         var asked = MonotonicTime.zero
-        /// What this update took so far, of the engine's queue and of this thread.
+        /// What this update has cost so far, on the engine's queue and on this thread.
         var cost = Duration.zero
-        /// When the last one was whole, and what processor time the program had used by then.
+        /// When the last update was complete, and the program's processor time at that point.
         var reckoned: (time: MonotonicTime, used: Duration)?
         var interval = InspectionServer.interval
 
-        /// When the engine is to be asked again.
+        /// When to request the next publication.
         var nextDue: MonotonicTime {
             guard viewers.contains(where: \.isUntold) else { return due }
             return min(due, asked + InspectionServer.longestFirstPause)
@@ -151,7 +152,7 @@ final class InspectionServer: Sendable {
         polled += state.viewers.map(\.polled)
         var due: [MonotonicTime] = state.viewers.compactMap(\.helloDeadline)
         if !mayAccept { due.append(state.accepts) }
-        // Where nobody has room there is nothing to ask for: poll says when somebody has.
+        // If no viewer has room, there is nothing to request. poll reports when one has.
         if !state.isAsked, state.viewers.contains(where: { $0.isGreeted && $0.hasRoom }) { due.append(state.nextDue) }
         let left = due.min().map { max(0, ($0 - now).wholeNanoseconds / 1_000_000 + 1) } ?? -1
         poll(&polled, nfds_t(polled.count), Int32(clamping: left))
@@ -159,7 +160,7 @@ final class InspectionServer: Sendable {
         _ = read(bell, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// What the engine published since; nil: nothing, or for viewers who have gone.
+    /// Returns what the engine has published, or `nil` if it published nothing or its viewers have left.
     private func delivered(_ round: UInt64) -> EngineSnapshot? {
         let delivered = shared.withLock { $0.publication.take() }
         return delivered?.round == round ? delivered?.content : nil
@@ -199,14 +200,14 @@ final class InspectionServer: Sendable {
         }
     }
 
-    /// Says why, as far as it can be said without waiting, and hangs up.
+    /// Sends the reason if that needs no waiting, and disconnects.
     private func refuse(_ viewer: InspectionViewer, _ sentence: String) {
         shared.withLock { $0.lastRefusal = sentence }
         viewer.send(InspectionFrame.refusal(sentence).bytes)
         viewer.close()
     }
 
-    /// Asks the engine for the next publication when it is due and somebody has room for it.
+    /// Requests the next publication when it is due and a viewer has room for it.
     private func ask(_ state: inout State, now: MonotonicTime) {
         let greeted = state.viewers.filter(\.isGreeted)
         guard !greeted.isEmpty else {
@@ -216,7 +217,7 @@ final class InspectionServer: Sendable {
             state.round += 1
             state.reckoned = nil
             (state.isAsked, state.isPartial, state.cost) = (false, false, .zero)
-            // With nobody to tell, nothing is kept.
+            // Without viewers, no memory is kept.
             state.writer = WireWriter()
             engine?.post(.stopPublishing)
             return
@@ -247,7 +248,7 @@ final class InspectionServer: Sendable {
             })
     }
 
-    /// Puts what the engine published on the board, where viewers find it once it is whole.
+    /// Puts a publication on the board. Viewers get it from there once it is complete.
     private func take(_ publication: consuming EngineSnapshot, _ state: inout State, _ clock: SystemClock) {
         let before = ProcessorTime.ofThread
         state.isAsked = false
@@ -264,7 +265,7 @@ final class InspectionServer: Sendable {
         if !state.isPartial { rest(&state, clock, tellsAll: tellsAll) }
     }
 
-    /// Tells a viewer what it was not told, as much as it has room for.
+    /// Sends a viewer its missing updates until it has no more room.
     private func tell(_ viewer: InspectionViewer, _ state: inout State) {
         while viewer.isBehind, viewer.hasRoom, state.board?.isComplete ?? false {
             state.writer.clear()
@@ -274,7 +275,7 @@ final class InspectionServer: Sendable {
         }
     }
 
-    /// Says when the next update is due, by what this one took and by what the program does beside.
+    /// Sets when the next update is due, by the cost of this one and the program's use of the processor.
     private func rest(_ state: inout State, _ clock: SystemClock, tellsAll: Bool) {
         let (time, used) = (clock.now, ProcessorTime.ofProcess)
         let share = state.reckoned.map { (used - $0.used).inSeconds / max(0.001, (time - $0.time).inSeconds) } ?? 1
@@ -305,13 +306,13 @@ final class InspectionServer: Sendable {
         if let deadline = viewer.helloDeadline, deadline <= now { refuse(viewer, "the viewer did not say who it is") }
     }
 
-    /// Does what a frame asks for; false when the viewer was refused.
+    /// Carries out a frame. Returns `false` if the viewer was refused.
     private func obey(_ frame: InspectionFrame, of viewer: InspectionViewer) -> Bool {
         switch frame {
         case .hello(let theirs):
             guard !viewer.isGreeted else { return true }
             if let sentence = hello.refusal(of: theirs, who: "the viewer") {
-                // Both learn what the other one is.
+                // Each side learns what the other one is.
                 viewer.send(InspectionFrame.hello(hello).bytes)
                 refuse(viewer, sentence)
                 return false
@@ -334,7 +335,7 @@ final class InspectionServer: Sendable {
         return true
     }
 
-    /// Begins to tell a viewer what passes, or ends it. The engine may be busy, and is not waited for.
+    /// Starts or stops a viewer's tape. The engine may be busy, so this does not wait for it.
     private func tap(_ viewer: InspectionViewer) {
         let wants = viewer.progress.watch.wantsPassing && rights >= .payload && !viewer.isClosed
         guard let engine, wants != (viewer.tape != nil) else { return }
@@ -348,7 +349,8 @@ final class InspectionServer: Sendable {
         }
     }
 
-    /// Tells a viewer what passed, as much as it has room for. What comes meanwhile waits, within the limit of its tape.
+    /// Sends a viewer the recorded traffic until it has no more room. Traffic recorded meanwhile stays on its tape,
+    /// within the tape's limit.
     private func tellPassed(_ viewer: InspectionViewer, _ state: inout State) {
         while let tape = viewer.tape, viewer.hasRoom {
             var entries = tape.take(atMost: InspectionRecord.most).entries
@@ -370,11 +372,11 @@ final class InspectionServer: Sendable {
     }
 }
 
-/// Processor time, as the kernel counts it.
+/// Processor time as counted by the kernel.
 enum ProcessorTime {
-    /// What this thread has used so far.
+    /// The time used by this thread.
     static var ofThread: Duration { read(CLOCK_THREAD_CPUTIME_ID) }
-    /// What all threads of this process have.
+    /// The time used by all threads of this process.
     static var ofProcess: Duration { read(CLOCK_PROCESS_CPUTIME_ID) }
 
     private static func read(_ clock: clockid_t) -> Duration {

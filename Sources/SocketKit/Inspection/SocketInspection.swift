@@ -3,27 +3,29 @@ import SocketCore
 
 /// Makes the sockets of this program visible to `socktui attach`, run by the same user on the same host.
 ///
-/// One call does it: `try SocketInspection.serve(engine)`; or none, when `SOCKETKIT_INSPECT` is in the environment
-/// (`1` or `watch`, `payload`, `control`): then every engine is served. Without either nothing is opened. Viewers come
-/// by a Unix-domain socket in a folder of mode 0700; whoever is not of this process's user is refused. What viewers see
-/// is made on the engine's queue up to ten times a second, a hundred sessions or so at a time, less often where it would
-/// take more than a hundredth of the processor time that the program uses, and told by a thread of its own, so that a slow
-/// viewer holds nothing up: it is told the latest state when it has room. While nobody looks, the thread sleeps and the engine takes no notes.
+/// Call `try SocketInspection.serve(engine)`, or set `SOCKETKIT_INSPECT` in the environment (`1` or `watch`, `payload`,
+/// `control`) to serve every engine without a call. Without either, nothing is opened. Viewers connect to a Unix-domain
+/// socket in a folder of mode 0700. Viewers that run as another user are refused.
 ///
-/// The wire is described in <doc:InspectionWire>.
+/// Updates are made on the engine's queue up to ten times a second, about a hundred sessions at a time. They are less
+/// frequent if they would take more than a hundredth of the processor time that the program uses. A separate thread
+/// sends them, so a slow viewer holds nothing up: it gets the latest state when it has room. Without viewers, the
+/// thread sleeps and the engine notes no changes.
+///
+/// The wire format is described in <doc:InspectionWire>.
 public final class SocketInspection: Sendable {
     private let server: InspectionServer
 
-    /// The socket that viewers connect to.
+    /// The path of the socket that viewers connect to.
     public var path: String { server.path }
     /// What viewers may do.
     public var rights: InspectionRights { server.rights }
-    /// How many viewers look now.
+    /// The number of attached viewers.
     public var viewers: Int { server.viewerCount }
-    /// Why the last one that was refused was refused; nil: none was.
+    /// Why the last refused viewer was refused, or `nil` if none was.
     public var lastRefusal: String? { server.lastRefusal }
 
-    /// Whether the environment asked for it, and not the program.
+    /// Whether the environment requested it, and not the program.
     let isAskedFor: Bool
 
     private init(_ server: InspectionServer, isAskedFor: Bool) {
@@ -31,11 +33,12 @@ public final class SocketInspection: Sendable {
         self.isAskedFor = isAskedFor
     }
 
-    /// Begins to serve `engine`, until `stop` is called or the engine is released; nobody has to keep what this returns.
+    /// Starts serving `engine`, until `stop` is called or the engine is released. You don't need to keep the result.
     ///
-    /// `rights` is what every viewer may do: by default it sees queues and events, and no byte of what was said. Throws
-    /// `badParameter` when the folder is not this user's alone, `system` when the socket cannot be made there.
-    /// An engine that is served because of `SOCKETKIT_INSPECT` is listed once: the larger of the two rights holds.
+    /// `rights` is what every viewer may do. By default viewers see queues and events, but no payload. Throws
+    /// `badParameter` if the folder does not belong to this user alone, and `system` if the socket cannot be created
+    /// there. An engine that is already served because of `SOCKETKIT_INSPECT` is listed once, with the larger of the
+    /// two rights.
     @discardableResult
     public static func serve(
         _ engine: SocketEngine, rights: InspectionRights = .watch
@@ -48,7 +51,7 @@ public final class SocketInspection: Sendable {
         return try serve(engine, rights: rights, folder: InspectionFolder.standard)
     }
 
-    /// Serves in another folder, which tests have to themselves.
+    /// Serves in another folder. Tests use one of their own.
     @discardableResult
     package static func serve(
         _ engine: SocketEngine, rights: InspectionRights, folder: String, program: String? = nil,
@@ -64,10 +67,10 @@ public final class SocketInspection: Sendable {
         return inspection
     }
 
-    /// Ends it: viewers are disconnected, the socket's file is gone when this returns. No effect the second time.
+    /// Disconnects the viewers and removes the socket's file before it returns. Has no effect the second time.
     public func stop() { server.stop() }
 
-    /// What the environment asks for.
+    /// Serves `engine` if the environment requests it.
     static func serveAsAsked(_ engine: SocketEngine) {
         guard let value = ProcessEnvironment["SOCKETKIT_INSPECT"], !["", "0"].contains(value) else {
             return
@@ -83,7 +86,7 @@ public final class SocketInspection: Sendable {
         }
     }
 
-    /// To stderr: whoever asked by the environment has no other way to hear.
+    /// Writes to stderr, because there is no caller to throw to.
     private static func complain(_ sentence: String) {
         StandardStream.error.writeLine("SocketKit: \(sentence)")
     }
