@@ -1,14 +1,14 @@
 import Glibc
 import SocketCore
 
-/// Everybody who records an engine. Lives on the engine's queue.
+/// The tapes of all recorders of an engine. Used on the engine's queue only.
 final class EngineTapes {
     let all: [RecordingTape]
-    /// Whether somebody keeps payload.
+    /// Whether any tape keeps payload.
     fileprivate let keepsBytes: Bool
-    /// Where the next read goes.
+    /// The buffer for the next read.
     fileprivate var room: [UInt8] = []
-    /// Tells those that came together apart from others: a session is introduced once to each.
+    /// Changes when a tape is added, so that every session is introduced to it once.
     fileprivate let generation: UInt32
 
     fileprivate init(_ all: [RecordingTape], _ generation: UInt32) {
@@ -16,7 +16,7 @@ final class EngineTapes {
         keepsBytes = all.contains(where: \.keepsBytes)
     }
 
-    /// Lets `receive` fill the room, as much of it as is wanted, and says how much that was.
+    /// Calls `receive` with up to `wanted` bytes of the buffer. Returns the result and the number of bytes offered.
     func receive(
         atMost wanted: Int, _ receive: (UnsafeMutableRawBufferPointer) -> IOResult
     ) -> (result: IOResult, room: Int) {
@@ -26,27 +26,27 @@ final class EngineTapes {
         return (result, count)
     }
 
-    /// What was received: the room itself, or where that would be mostly empty, a copy.
+    /// Returns what was received: the buffer itself, or a copy if the buffer would be mostly empty.
     fileprivate func takeReceived(_ count: Int) -> ArraySlice<UInt8> {
         guard keepsBytes else { return room[..<count] }
         guard RecordedEntry.sharesMemory(count, of: room.count) else { return Array(room[..<count])[...] }
         return room[..<count]
     }
 
-    /// What was received has been used: the room stays, unless somebody keeps it.
+    /// Called when the received bytes have been used. The buffer stays, unless a tape keeps it.
     func endReceiving() {
         if !room.isEmpty, !SpareArrays.isHeldOnce(&room) { room = [] }
     }
 }
 
 extension EngineState {
-    /// Begins to tell what passes.
+    /// Starts recording on a tape.
     func record(on tape: RecordingTape) {
         tapeGeneration &+= 1
         tapes = EngineTapes((tapes?.all ?? []) + [tape], tapeGeneration)
     }
 
-    /// Tells it no more.
+    /// Stops recording on a tape.
     func stopRecording(on tape: RecordingTape) {
         let left = tapes?.all.filter { $0 !== tape } ?? []
         tapes = left.isEmpty ? nil : EngineTapes(left, tapeGeneration)
@@ -54,7 +54,7 @@ extension EngineState {
 }
 
 extension Connection {
-    /// What a recording must know of it.
+    /// The connection as a recording describes it.
     private var recorded: RecordedSession {
         RecordedSession(
             id: id, local: local, peer: peer, isClient: role == .client, role: role, target: target)
@@ -76,7 +76,7 @@ extension Connection {
         for tape in tapes.all { tape.bytes(bytes, isSent: isSent, isPlain: isPlain, of: id, at: engine.now) }
     }
 
-    /// The first so many bytes of these buffers.
+    /// Records the first `count` bytes of these buffers.
     func tape(
         _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, isSent: Bool, isPlain: Bool = false
     ) {
@@ -89,7 +89,7 @@ extension Connection {
         }
     }
 
-    /// Bytes whose memory is shared, not copied.
+    /// Records bytes whose memory is shared, not copied.
     private func tape(shared bytes: ArraySlice<UInt8>, length: Int? = nil, isSent: Bool, to tapes: EngineTapes) {
         introduce(to: tapes)
         for tape in tapes.all {
@@ -98,14 +98,14 @@ extension Connection {
         }
     }
 
-    /// What the kernel gave, which `use` gets too.
+    /// Records received bytes, and passes them to `use`.
     func tapeReceived(_ count: Int, _ tapes: EngineTapes, _ use: (UnsafeRawBufferPointer) -> Void) {
         let bytes = tapes.takeReceived(count)
         tape(shared: bytes, isSent: false, to: tapes)
         bytes.withUnsafeBytes(use)
     }
 
-    /// The first so many bytes of what waits to be sent: the kernel has taken them. Long writes are shared, not copied.
+    /// Records the first `count` pending bytes, which the kernel has accepted. Long writes are shared, not copied.
     func tapeSent(_ count: Int) {
         guard let tapes = engine.tapes, count > 0 else { return }
         guard tapes.keepsBytes else { return tape(shared: [], length: count, isSent: true, to: tapes) }
@@ -123,13 +123,13 @@ extension Connection {
         if !short.isEmpty { tell(short[...]) }
     }
 
-    /// What went over the wire under TLS, where the user asked for the secrets that open it.
+    /// Records bytes on the wire under TLS, if the user asked for the secrets that decrypt them.
     func tapeWire(_ lent: LentBytes, _ count: Int? = nil, isSent: Bool) {
         guard engine.tapes != nil, lent.count > 0, tls?.session?.logsSecrets == true else { return }
         tape(UnsafeRawBufferPointer(rebasing: lent.bytes[..<(count ?? lent.count)]), isSent: isSent)
     }
 
-    /// The secrets that open what follows.
+    /// Records the secrets that decrypt what follows.
     func tapeSecrets(_ session: TLSSession) {
         let lines = session.takeSecrets()
         guard let tapes = engine.tapes, !lines.isEmpty else { return }

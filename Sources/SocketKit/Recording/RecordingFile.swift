@@ -1,23 +1,23 @@
 import Glibc
 import SocketCore
 
-/// Where a recording is written: a file that is begun again at half its limit, or standard output. Used by one thread.
+/// The output of a recording: a file that is started again at half its limit, or standard output. Used by one thread.
 package struct RecordingFile: Sendable {
     private let path: String?
     private let limit: Int?
     private let isRegular: Bool
     private var descriptor: Int32
     private(set) var written = 0
-    /// The most that was written at once to this file.
+    /// The size of the largest write to this file.
     private var largest = 0
-    /// Bytes written over all files.
+    /// The number of bytes written to all files.
     private(set) var total: UInt64 = 0
 
     private static let pipeBuffer = 4_096
-    /// Parts of one system call, each of which takes a frame of the stack.
+    /// The most parts of one system call. Each takes a stack frame.
     private static let gatherLimit = 64
 
-    /// Opens it. Mode 0600; a file that exists is kept unless `replaces`, and no symbolic link is followed.
+    /// Opens the file with mode 0600. An existing file is kept unless `replaces`, and no symbolic link is followed.
     package init(_ path: String, limit: Int?, replaces: Bool) throws(SocketError) {
         self.limit = limit
         guard path != "-" else {
@@ -55,10 +55,10 @@ package struct RecordingFile: Sendable {
         return descriptor
     }
 
-    /// Whether it is time for the next file: what comes next may have no room in this one.
+    /// Whether to start the next file, because the next write may have no room in this one.
     var isFull: Bool { limit.map { written + largest > $0 / 2 } ?? false }
 
-    /// Renames the file to FILE.1, in place of the one before, and begins again.
+    /// Renames the file to FILE.1, replacing the previous one, and starts again.
     mutating func rotate() throws(SocketError) {
         guard let path else { return }
         guard rename(path, path + ".1") == 0 else { throw Self.refused(path, SocketError.words(errno)) }
@@ -72,8 +72,8 @@ package struct RecordingFile: Sendable {
         try write([bytes[...]], isOver: isOver)
     }
 
-    /// Writes whole blocks, which lie in parts; gives up once `isOver` says so and the reader takes nothing. Of a file that
-    /// has no more room, what is not a whole block goes.
+    /// Writes whole blocks, which are given in parts. Gives up once `isOver` says so and the reader takes nothing. If a
+    /// file has no more room, it is cut back to whole blocks.
     mutating func write(_ parts: [ArraySlice<UInt8>], isOver: () -> Bool) throws(SocketError) {
         var (rest, done) = (parts[...], 0)
         largest = max(largest, parts.reduce(0) { $0 + $1.count })
@@ -101,16 +101,16 @@ package struct RecordingFile: Sendable {
         }
     }
 
-    /// Whether the reader takes something soon.
+    /// Returns whether the reader takes bytes soon.
     private func waitForReader() -> Bool {
         var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&polled, 1, 100) > 0
     }
 
-    /// One system call: what it returns.
+    /// Makes one system call and returns its result.
     private func writeOnce(_ parts: ArraySlice<ArraySlice<UInt8>>) -> Int {
         guard isRegular else {
-            // A pipe that has room at all has room for this much.
+            // A pipe that has any room has room for this much.
             return (parts.first ?? []).prefix(Self.pipeBuffer).withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
@@ -120,7 +120,7 @@ package struct RecordingFile: Sendable {
         }
     }
 
-    /// Pins the first part while it goes on to the next.
+    /// Pins the first part while it continues with the next.
     private func gather(
         _ parts: ArraySlice<ArraySlice<UInt8>>, _ list: UnsafeMutableBufferPointer<iovec>, filled: Int
     ) -> Int {

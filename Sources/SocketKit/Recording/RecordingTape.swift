@@ -1,7 +1,7 @@
 import SocketCore
 
-/// What an engine did that somebody who records it has not taken yet, within a limit. Adding to it never waits: what does
-/// not fit is counted, and told in its place as soon as there is room again.
+/// A bounded list of what an engine did that its recorder has not taken yet. Adding never waits: what does not fit is
+/// counted, and the count is recorded in its place once there is room.
 final class RecordingTape: Sendable {
     fileprivate struct Stream: Hashable {
         var id: SocketID
@@ -12,29 +12,29 @@ final class RecordingTape: Sendable {
         var entries: [RecordedEntry] = []
         var weight = 0
         var known: Set<SocketID> = []
-        /// What was lost of each stream since its last entry: plaintext, and what was on the wire.
+        /// The losses of each stream, plaintext or wire, since its last entry.
         var losses: [Stream: RecordedLoss] = [:]
         /// Captured packets that were lost since the last one that fitted, and those that the kernel lost before them.
         var lostPackets: (own: UInt64, kernel: UInt64) = (0, 0)
         var isClosed = false
-        /// Room for entries that come, and for reads.
+        /// Memory that is reused for entries and for reads.
         var spare: [RecordedEntry] = []
         var rooms: [[UInt8]] = []
     }
 
-    /// Bytes that wait to be written.
+    /// The most bytes that may wait to be written.
     static let limit = 8 << 20
-    /// Payload that one entry has at most.
+    /// The most payload of one entry.
     private static let most = 256 << 10
-    /// A read has room for so many bytes.
+    /// The size of the buffer for one read, in bytes.
     static let roomSize = 65_536
     private static let roomLimit = 64
     private static let mostSpare = 1 << 14
 
-    /// Whether payload is kept, or only counted.
+    /// Whether payload is kept, and not only counted.
     let keepsBytes: Bool
     private let state = Lock(State())
-    /// Called when the first entry comes: once for all that are taken together. On the engine's queue.
+    /// Called when the first entry arrives, once for all that are taken together, on the thread that adds it.
     private let ring: @Sendable () -> Void
 
     init(keepsBytes: Bool = true, ring: @escaping @Sendable () -> Void) {
@@ -53,7 +53,7 @@ final class RecordingTape: Sendable {
 
     // MARK: From the engine
 
-    /// A session came into sight: it has just been established, or something of it follows.
+    /// Adds a session that has just been established, or of which another entry follows.
     func introduce(_ session: RecordedSession, isNew: Bool, at time: MonotonicTime) {
         change { state in
             guard state.known.insert(session.id).inserted || isNew else { return }
@@ -61,7 +61,7 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// Bytes of a session that was introduced; they may be only the first of `length`.
+    /// Adds bytes of a session that was introduced. They may be only the first of `length`.
     func bytes(
         _ bytes: ArraySlice<UInt8>, length: Int, isSent: Bool, isPlain: Bool, of id: SocketID, at time: MonotonicTime
     ) {
@@ -70,7 +70,7 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// Bytes that lie in memory of somebody else's: they are copied.
+    /// Adds bytes from memory that the tape does not own. They are copied.
     func bytes(
         _ bytes: UnsafeRawBufferPointer, isSent: Bool, isPlain: Bool, of id: SocketID, at time: MonotonicTime
     ) {
@@ -92,7 +92,7 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// FIN or the end of a session. Of one that was never seen there is nothing to tell.
+    /// Adds the FIN or the end of a session. Has no effect if the session was never introduced.
     func ended(_ id: SocketID, _ content: RecordedEntry.Content, at time: MonotonicTime) {
         change { state in
             guard state.known.contains(id) else { return }
@@ -110,8 +110,8 @@ final class RecordingTape: Sendable {
         add(RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, traffic)))
     }
 
-    /// Adds what another program told. Of reads and writes that do not fit the count stays; beginnings and ends of sessions
-    /// have as much room again.
+    /// Adds what another program reported. Reads and writes that do not fit are only counted. Starts and ends of
+    /// sessions may exceed the limit by as much again.
     func add(_ entry: RecordedEntry) {
         change { state in
             let excess = state.weight + entry.weight - Self.limit
@@ -129,7 +129,7 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// A packet as it was captured.
+    /// Adds a captured packet.
     func packet(_ packet: CapturedPacket) {
         change { state in
             guard state.weight + packet.bytes.count <= Self.limit else {
@@ -145,7 +145,7 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// What the kernel has counted of the capture.
+    /// Adds the kernel's counts of the capture.
     func counts(_ counts: CaptureCounts, nanoseconds: Int64) {
         change { state in
             var counts = counts
@@ -167,14 +167,14 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// Room for one read, all of it to be written over.
+    /// Returns a buffer for one read, which overwrites its contents.
     func takeRoom() -> [UInt8] {
         state.withLock { $0.rooms.popLast() } ?? [UInt8](repeating: 0, count: Self.roomSize)
     }
 
-    // MARK: From whoever records
+    // MARK: From the recorder
 
-    /// Takes what there is, about so many bytes of it.
+    /// Takes the entries, or about `most` bytes of them.
     func take(atMost most: Int = .max) -> (entries: [RecordedEntry], isClosed: Bool) {
         state.withLock { state in
             guard state.weight > most else {
@@ -195,7 +195,7 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// Keeps the room of entries that nobody needs any more, which are gone then.
+    /// Keeps the memory of entries that are no longer needed, and removes them.
     func reuse(_ entries: inout [RecordedEntry]) {
         var rooms: [[UInt8]] = []
         for index in entries.indices {
@@ -209,7 +209,7 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// Takes nothing more. What was lost last is told at the end.
+    /// Takes no further entries. The remaining losses are recorded at the end.
     func close(at time: MonotonicTime) {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -219,7 +219,7 @@ final class RecordingTape: Sendable {
         ring()
     }
 
-    /// Operations that did not fit and have not been told yet.
+    /// The number of operations that did not fit and whose loss has not been recorded yet.
     var lost: UInt64 {
         state.withLock { state in state.losses.values.reduce(state.lostPackets.own) { $0 &+ $1.operations } }
     }
@@ -235,7 +235,7 @@ extension RecordingTape.State {
         losses[stream, default: RecordedLoss(isPlain: stream.isPlain)].add(count, isSent: isSent)
     }
 
-    /// Tells what was lost of a session before what follows.
+    /// Records the losses of a session before its next entry.
     fileprivate mutating func settle(_ id: SocketID, _ time: MonotonicTime) {
         guard !losses.isEmpty else { return }
         for isPlain in [false, true] {

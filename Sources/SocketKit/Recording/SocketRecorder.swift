@@ -1,45 +1,45 @@
 import Dispatch
 import SocketCore
 
-/// Records what passes through an engine in a pcapng file, which Wireshark reads and socktui opens.
+/// Records the traffic of an engine in a pcapng file, which Wireshark reads and socktui opens.
 ///
-/// `init(_:to:_:)` writes a file while things happen; `init(_:keeping:bytes:_:)` keeps the last seconds in memory and
-/// writes a file when it is asked to. Either has a thread of its own and never holds up the engine: what it cannot take in
-/// time is counted, in the file too. Each TCP segment in the file is one read or write; headers are synthetic. What passes
-/// under TLS is written as plaintext, so that a recording is as confidential as what passed.
+/// `init(_:to:_:)` writes a file while things happen. `init(_:keeping:bytes:_:)` keeps the last seconds in memory and
+/// writes a file on request. Either has a thread of its own and never holds up the engine: what it cannot take in time
+/// is counted, in the file too. Each TCP segment in the file is one read or write, with synthetic headers. Traffic
+/// under TLS is written as plaintext, so a recording is as confidential as the traffic.
 ///
-/// An engine can have several recorders at once. One that is released without `stop()` goes on.
+/// An engine can have several recorders at once. One that is released without `stop()` keeps recording.
 public final class SocketRecorder: Sendable {
-    /// How to record.
+    /// The options of a recording.
     public struct Options: Hashable, Sendable {
-        /// The most bytes that the file and its predecessor (FILE.1) take together, or `nil` for no limit. Of no effect
-        /// where what is recorded is kept in memory.
+        /// The most bytes that the file and its predecessor (FILE.1) take together, or `nil` for no limit. Has no
+        /// effect on a recording in memory.
         public var limit: Int?
-        /// Payload that is kept of each packet, or `nil` for all; 0 keeps none.
+        /// The payload bytes that are kept of each packet, or `nil` for all. 0 keeps none.
         public var snapLength: Int?
-        /// Whether a file that exists is replaced.
+        /// Whether an existing file is replaced.
         public var replaces = false
-        /// How often the state of every session is noted, or `nil` to leave that to the caller. Each time takes about a
-        /// kibibyte for each session.
+        /// How often the state of every session is recorded, or `nil` to leave that to the caller. Each time takes
+        /// about a kibibyte for each session.
         public var interval: Duration? = .seconds(1)
 
-        /// All that passes, without a limit.
+        /// Records all traffic, without a limit.
         public init() {}
     }
 
-    /// How it is doing.
+    /// The status of a recorder.
     public struct Status: Hashable, Sendable {
-        /// Bytes written.
+        /// The number of bytes written.
         public var written: UInt64 = 0
-        /// Reads and writes that were not recorded, since they came faster than they were taken.
+        /// Reads and writes that were not recorded because they came faster than they were taken.
         public var dropped: UInt64 = 0
-        /// About the bytes that are kept in memory.
+        /// About the number of bytes that are kept in memory.
         public var kept = 0
-        /// How far back they reach, or `nil` if nothing is kept.
+        /// When the recording in memory begins, or `nil` if nothing is kept.
         public var keptSince: MonotonicTime?
-        /// Why it ended by itself, as a sentence, or `nil` if it did not.
+        /// Why the recording ended without `stop()`, as a sentence, or `nil` if it did not.
         public var problem: String?
-        /// Whether everything that it will write has been written.
+        /// Whether everything that the recorder will write has been written.
         public var hasEnded = false
     }
 
@@ -50,30 +50,31 @@ public final class SocketRecorder: Sendable {
     private let isStopping = Lock(false)
     private let ended = DispatchSemaphore(value: 0)
     private let options: Options
-    /// What is captured; `nil`: what an engine does is recorded.
+    /// The capture that is recorded, or `nil` if an engine is.
     private let capture: RecordedCapture?
-    /// What is kept in memory; `nil`: a file is written.
+    /// The recording in memory, or `nil` if a file is written.
     private let memory: Lock<RecordedMemory?>
     /// Nanoseconds since 1970 at the zero of the engine's clock.
     private let zero: Int64
 
-    /// Begins to record an engine in a file, until `stop()`.
-    /// - Parameter engine: whose sockets are recorded, those that are open already included.
+    /// Starts recording an engine in a file, until `stop()`.
+    /// - Parameter engine: the engine whose sockets are recorded, including those that are already open.
     /// - Parameter options: how much is kept.
-    /// - Parameter path: the file, which gets mode 0600 and is not made through a symbolic link, or `-` for standard output.
+    /// - Parameter path: the file, which gets mode 0600 and is not opened through a symbolic link, or `-` for standard
+    ///   output.
     /// - Throws: `badParameter` with a sentence that names the path, if it cannot be written.
     public convenience init(_ engine: SocketEngine, to path: String, _ options: Options = Options()) throws(SocketError)
     {
         try self.init(recording: engine, to: path, options)
     }
 
-    /// Begins to keep what passes through an engine in memory, until `stop()`, so that `write(to:)` can write down what
-    /// happened before a failure.
-    /// - Parameter engine: whose sockets are recorded, those that are open already included.
-    /// - Parameter span: how far back it reaches at most.
-    /// - Parameter bytes: about the memory that it takes at most; where more passes it reaches less far back.
-    /// - Parameter options: how much is kept of each packet, and how often the state is noted.
-    /// - Throws: `badParameter` if the time or the memory is not more than zero; `system` if there is no thread.
+    /// Starts keeping an engine's traffic in memory, until `stop()`, so that `write(to:)` can write what happened
+    /// before a failure.
+    /// - Parameter engine: the engine whose sockets are recorded, including those that are already open.
+    /// - Parameter span: how far back the recording reaches at most.
+    /// - Parameter bytes: about the most memory that the recording takes. With more traffic it reaches less far back.
+    /// - Parameter options: how much is kept of each packet, and how often the state is recorded.
+    /// - Throws: `badParameter` if the time or the memory is not more than zero; `system` if no thread can be started.
     public convenience init(
         _ engine: SocketEngine, keeping span: Duration, bytes: Int = 64 << 20, _ options: Options = Options()
     ) throws(SocketError) {
@@ -85,7 +86,8 @@ public final class SocketRecorder: Sendable {
         try start("flight recorder") { $0.keep() }
     }
 
-    /// Begins to record an engine, or without one the snapshots that the caller gives, or the packets of a capture.
+    /// Starts recording an engine. Without one, records the snapshots that the caller adds, or the packets of a
+    /// capture.
     package convenience init(
         recording engine: SocketEngine?, to path: String, _ options: Options, of capture: RecordedCapture? = nil
     ) throws(SocketError) {
@@ -125,7 +127,7 @@ public final class SocketRecorder: Sendable {
             .system(errno: status), operation: "record", detail: "no thread: \(SocketError.words(status))")
     }
 
-    /// How it is doing now.
+    /// The current status.
     public var status: Status {
         var status = state.withLock { $0 }
         status.dropped &+= tape.lost
@@ -133,11 +135,12 @@ public final class SocketRecorder: Sendable {
         return status
     }
 
-    /// Writes a file of what is kept in memory, complete by itself: it begins with the state of every session. What is kept
-    /// stays, so that it can be called again, also after `stop()`. Waits until the file is written, on any thread.
-    /// - Parameter path: the file, under the same rules as that of `init(_:to:_:)`; `-` is standard output.
-    /// - Throws: `badParameter` with a sentence that names the path, if it cannot be written, or if this recorder writes a
-    ///   file by itself.
+    /// Writes the recording in memory to a file, which is complete: it starts with the state of every session. The
+    /// recording stays in memory, so this can be called again, also after `stop()`. Waits until the file is written, on
+    /// any thread.
+    /// - Parameter path: the file, with the same rules as in `init(_:to:_:)`; `-` is standard output.
+    /// - Throws: `badParameter` with a sentence that names the path, if it cannot be written, or if this recorder
+    ///   writes its own file.
     public func write(to path: String) throws(SocketError) {
         guard let entries = recollected else {
             throw SocketError(
@@ -156,8 +159,8 @@ public final class SocketRecorder: Sendable {
         state.withLock { $0.written &+= total }
     }
 
-    /// Ends the recording. Waits until it is written, two seconds at most where nobody takes it. What is kept in memory
-    /// stays.
+    /// Ends the recording. Waits until it is written, but at most two seconds if nothing reads the output. A recording
+    /// in memory is kept.
     public func stop() {
         engine?.stopRecording(on: tape)
         isStopping.withLock { $0 = true }
@@ -165,7 +168,7 @@ public final class SocketRecorder: Sendable {
         if ended.wait(timeout: .now() + .seconds(2)) == .success { ended.signal() }
     }
 
-    /// Adds a snapshot that was shown, and what was kept of the traffic of its sessions.
+    /// Adds a snapshot that was shown, and the traffic kept for its sessions.
     package func note(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) {
         tape.snapshot(snapshot, traffic)
     }
@@ -173,49 +176,49 @@ public final class SocketRecorder: Sendable {
     /// Adds a packet of a capture.
     package func note(_ packet: CapturedPacket) { tape.packet(packet) }
 
-    /// Adds what the kernel has counted of a capture.
+    /// Adds the kernel's counts of a capture.
     package func note(_ counts: CaptureCounts) {
         tape.counts(counts, nanoseconds: SystemClock().wallNanoseconds)
     }
 
-    /// Adds what another program told of its sockets.
+    /// Adds what another program reported about its sockets.
     package func note(_ entries: [RecordedEntry]) {
         for entry in entries { tape.add(entry) }
     }
 
     // MARK: The thread
 
-    /// Blocks are written when there are so many bytes of them; by no more than that the limit is exceeded.
+    /// The number of pending bytes at which blocks are written. The limit is exceeded by no more than that.
     private var blockSize: Int { min(1 << 20, (options.limit ?? .max) / 8) }
-    /// From the first entry on, others are waited for so long: one wake-up for all of them.
+    /// How long to wait for more entries after the first one, so that all of them take one wake-up.
     private static let gathering = DispatchTimeInterval.milliseconds(4)
 
-    /// What the thread that writes a file works on.
+    /// The state of the thread that writes a file.
     private struct Work {
         var writer: RecordingWriter
         var file: RecordingFile
-        /// Those of an earlier turn, and the first that is not in a block yet.
+        /// The entries to write, and the first that is not in a block yet.
         var entries: [RecordedEntry] = []
         var next = 0
-        /// Reads and writes of blocks that are not in the file yet.
+        /// Reads and writes in blocks that are not in the file yet.
         var unwritten: UInt64 = 0
         var snapshots = Snapshots()
     }
 
-    /// The next event to ask for, and when.
+    /// The next event to request, and when to request it.
     private struct Snapshots {
         var events: UInt64 = 0
         var due = ContinuousClock.now
     }
 
     private func makeWriter() -> RecordingWriter {
-        // The next file must not be full of what it repeats.
+        // What the next file repeats must not fill it.
         RecordingWriter(
             application: "socktui", zero: zero, snap: options.snapLength ?? .max,
             repeats: min(1 << 20, (options.limit ?? .max) / 8), of: capture)
     }
 
-    /// Waits for entries, until a deadline at most.
+    /// Waits for entries, 200 ms at most.
     private func wait() {
         if bell.wait(timeout: .now() + .milliseconds(200)) == .success {
             _ = bell.wait(timeout: .now() + Self.gathering)
@@ -243,7 +246,7 @@ public final class SocketRecorder: Sendable {
         end()
     }
 
-    /// Keeps what comes in memory.
+    /// Keeps new entries in memory.
     private func keep() {
         var snapshots = Snapshots()
         while true {
@@ -256,7 +259,7 @@ public final class SocketRecorder: Sendable {
         end()
     }
 
-    /// In one step, so that no other thread adds what came later first.
+    /// Takes and keeps entries in one step, so that no other thread adds later ones first.
     private func takeIntoMemory() -> (entries: [RecordedEntry], isClosed: Bool) {
         memory.withLock { memory in
             let (entries, isClosed) = tape.take()
@@ -267,7 +270,7 @@ public final class SocketRecorder: Sendable {
         }
     }
 
-    /// All that is kept now; `nil`: a file is written.
+    /// Everything that is kept in memory now, or `nil` if a file is written.
     private var recollected: [RecordedEntry]? {
         guard memory.withLock({ $0 != nil }) else { return nil }
         _ = takeIntoMemory()
@@ -311,7 +314,7 @@ public final class SocketRecorder: Sendable {
         work.writer.begin()
     }
 
-    /// Ends the recording for want of room; what was still to be written is missing.
+    /// Ends the recording because the file cannot be written. What was not written yet is counted as dropped.
     private func breakOff(_ work: Work, _ why: String) {
         engine?.stopRecording(on: tape)
         tape.close(at: SystemClock().now)
@@ -322,9 +325,9 @@ public final class SocketRecorder: Sendable {
 }
 
 extension SocketEngine {
-    /// Begins to tell a recording what passes.
+    /// Starts recording on a tape.
     func record(on tape: RecordingTape) { enter { $0.record(on: tape) } }
 
-    /// Ends it.
+    /// Stops recording on a tape.
     func stopRecording(on tape: RecordingTape) { enter { $0.stopRecording(on: tape) } }
 }
