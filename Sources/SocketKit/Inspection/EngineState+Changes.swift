@@ -1,38 +1,38 @@
 import SocketCore
 
 extension SnapshotRequest.Changes {
-    /// Sessions in one piece: more would hold up the engine's queue, and take memory that is not used again.
+    /// The most sessions in one piece. More would hold up the engine's queue, and take memory that is not used again.
     static let limit = 128
-    /// Sessions whose kernel side is asked for in one piece: some six system calls each.
+    /// The most sessions in one piece with kernel state, which takes some six system calls each.
     static let watchedLimit = 64
 }
 
-/// The sessions that changed since the last snapshot of changes, in the order in which they first did.
+/// The sessions that changed since the last snapshot of changes, in the order of their first change.
 struct ChangeNotes {
     var sessions: [SocketID] = []
-    /// How many of them, from the first one on, the snapshot under way has still to tell.
+    /// The number of them, from the first, that the current snapshot has yet to list.
     var owed = 0
-    /// Watched sessions that the snapshot under way has still to list; nil: it has not come to them.
+    /// Watched sessions that the current snapshot has yet to list, or `nil` if it has not reached them.
     var watched: ArraySlice<SocketID>?
-    /// Of those that were looked at, the ones that are over.
+    /// Noted sessions that have ended.
     var ended: Set<SocketID> = []
-    /// The ending that was told of last.
+    /// The last ended session that was listed.
     var lastClosed: SocketID?
-    /// Endings that changed after they were told of.
+    /// Ended sessions that changed after they were listed.
     var amended: Set<SocketID> = []
-    /// Sessions whose traffic is kept only since a viewer wants to see it.
+    /// Sessions whose traffic is kept only because a viewer shows it.
     var tapped: Set<SocketID> = []
 }
 
 extension EngineState {
-    /// Notes a change, where somebody wants to be told of changes.
+    /// Notes a change, if there are viewers.
     func note(_ id: SocketID) { notes?.sessions.append(id) }
 
-    /// Lists what changed since the last time, or the next piece of it. The first call begins to take notes.
+    /// Lists what changed since the last time, or the next piece of it. The first call starts taking notes.
     func listChanges(
         _ request: SnapshotRequest, _ stage: SnapshotRequest.Changes, in snapshot: inout EngineSnapshot
     ) {
-        // Processor time: on a busy machine the queue's thread waits for its turn, which is no cost of this.
+        // Processor time, because on a busy machine the queue's thread waits for its turn, which is not a cost of this.
         let began = ProcessorTime.ofThread
         if stage.isWhole || notes == nil {
             noteAll()
@@ -63,7 +63,7 @@ extension EngineState {
         notes = all
     }
 
-    /// What only the last piece holds.
+    /// Lists what only the last piece includes.
     private func finish(
         _ snapshot: inout EngineSnapshot, _ changes: inout SnapshotChanges, _ request: SnapshotRequest,
         _ stage: SnapshotRequest.Changes
@@ -72,13 +72,13 @@ extension EngineState {
         tap(stage.traffic)
         for id in stage.traffic { changes.traffic[id] = traffic(of: id) }
         changes.oldestClosed = closed.list(now: now).first?.id
-        // Of more events than one update tells, the latest.
+        // If there are more events than one update takes, list the latest.
         let latest = ring.next - min(ring.next, UInt64(InspectionBoard.eventLimit))
         complete(&snapshot, eventsFrom: max(request.eventsFrom ?? 0, latest))
     }
 
-    /// As many of the watched sessions as go into one piece, with their listings and the kernel's side; whether that was
-    /// the last piece.
+    /// Lists as many watched sessions as one piece takes, with their kernel state. Returns whether this was the last
+    /// piece.
     private func listWatched(
         by stage: SnapshotRequest.Changes, in changes: inout SnapshotChanges
     ) -> Bool {
@@ -95,18 +95,18 @@ extension EngineState {
     private func watched(by stage: SnapshotRequest.Changes) -> [SocketID] {
         guard stage.watchesAll else { return Array(stage.watched) }
         let limit = InspectionWatch.limit
-        // Of these there are few; streams get what is left.
+        // These are few. Streams get the places that are left.
         let few = sessions.oldest(limit) { $0.acceptor != nil } + sessions.oldest(limit) { $0.datagrams != nil }
         let streams = sessions.oldest(max(0, limit - few.count)) { $0.connection != nil }
         let all = (few.prefix(limit) + streams).map(\.id)
         return all + stage.watched.subtracting(all)
     }
 
-    /// As many of the sessions that are noted as go into one piece.
+    /// Lists as many noted sessions as one piece takes.
     private func listNoted(in snapshot: inout EngineSnapshot) {
         guard let owed = notes?.owed, owed > 0 else { return }
         let count = min(owed, SnapshotRequest.Changes.limit)
-        // Taken out before they are told: a session may be noted anew at once.
+        // Remove them before they are listed, because a session may be noted again at once.
         let piece = Array(notes?.sessions.prefix(count) ?? [])
         notes?.sessions.removeFirst(count)
         notes?.owed = owed - count
@@ -116,8 +116,8 @@ extension EngineState {
         }
     }
 
-    /// What ended since the last time, in the order in which it did, however late it was noted; of what is not kept,
-    /// that it is gone.
+    /// Lists the sessions that ended since the last time, in the order of their ends, however late they were noted.
+    /// Those that are not kept are listed as gone.
     private func listEndings(in snapshot: inout EngineSnapshot, _ changes: inout SnapshotChanges) {
         let kept = closed.list(now: now)
         let told = kept.lastIndex { $0.id == notes?.lastClosed }.map { $0 + 1 } ?? kept.startIndex
@@ -139,7 +139,7 @@ extension EngineState {
         if session.isNoted { note(session.id) }
     }
 
-    /// Keeps the traffic of the sessions that are looked at, where the engine does not keep everybody's.
+    /// Keeps the traffic of the sessions that viewers show, unless the engine keeps all traffic.
     private func tap(_ wanted: Set<SocketID>) {
         guard !capturesTraffic, let tapped = notes?.tapped, tapped != wanted else { return }
         for id in tapped.subtracting(wanted) { sessions[id]?.keepTraffic(in: nil) }
@@ -149,7 +149,7 @@ extension EngineState {
         notes?.tapped = wanted
     }
 
-    /// Nobody wants to be told any more.
+    /// Stops taking notes, because no viewer is left.
     func stopPublishing() {
         tap([])
         notes = nil
@@ -158,8 +158,8 @@ extension EngineState {
 }
 
 extension SocketSnapshot {
-    /// Rates take two measurements; that nothing passed for a second is known at the first. So of thousands that are idle
-    /// a new viewer is told once, and not twice.
+    /// Sets the rates of an idle session to 0. Rates take two measurements, but a second without bytes is known at the
+    /// first. A new viewer then gets thousands of idle sessions once, not twice.
     fileprivate mutating func rest(_ now: MonotonicTime) {
         guard receiveRate == nil, phase == .connected, writing.current == nil, writing.pendingBytes == 0,
             let last = activity.lastByte, now - last > .seconds(1)
@@ -168,7 +168,7 @@ extension SocketSnapshot {
         (activity.operationRate, activity.queueRate) = (0, 0)
     }
 
-    /// Whether it looks different after a while though nothing happens: rates fall, attempts and callbacks grow older.
+    /// Whether the snapshot changes with time alone: rates fall, attempts and callbacks grow older.
     var changesByItself: Bool {
         func moves(_ rate: Double?) -> Bool { rate.map { $0 > 0 } ?? true }
         if role == .listener { return false }

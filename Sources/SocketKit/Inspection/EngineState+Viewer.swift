@@ -1,13 +1,13 @@
 import SocketCore
 
 extension EngineState {
-    /// Operations, and bytes of them, that may be queued on a session for a viewer to add another one.
+    /// The queued operations, and their bytes, from which on a viewer can't add another one.
     private static let viewerOperations = 1_024
     private static let viewerBytes = 16 << 20
 
-    /// Carries out what a viewer asks for. Returns why it was not done, as a sentence: the socket is not one that takes
-    /// such a command, or the queue that it adds to is so long that a viewer must not add to it. What the program itself
-    /// queues is not limited by this.
+    /// Carries out a viewer's command. If it does not, returns the reason as a sentence: the socket does not take such
+    /// a command, or the queue that it adds to is too long for a viewer to add to it. The program's own operations are
+    /// not limited by this.
     func perform(ofViewer command: SocketCommand) -> String? {
         if let refusal = (sessions[command.socket]?.role).flatMap({ command.action.refusal(of: command.socket, $0) }) {
             return refusal + "; nothing was done"
@@ -24,8 +24,8 @@ extension EngineState {
 }
 
 extension Connection {
-    /// What is queued where a command adds to a queue: bytes only if it adds bytes. `nil` if it adds nothing, as a close
-    /// does. Datagram sockets have a limit of their own.
+    /// Returns what is queued where a command adds to a queue. Bytes are limited only if it adds bytes. Returns `nil`
+    /// if it adds nothing, as a close does. Datagram sockets have a limit of their own.
     fileprivate func queued(for action: SocketCommand.Action) -> (operations: Int, bytes: Int)? {
         switch action {
         case .read: (machine.readingSnapshot(listing: 0).pendingCount, 0)
@@ -38,10 +38,10 @@ extension Connection {
     private func queued(for command: WebSocketCommand) -> (operations: Int, bytes: Int)? {
         switch command {
         case .message, .fragments: queuedToSend
-        // The end of a message that was begun is always taken.
+        // The end of a message that was started is always accepted.
         case .append(_, let bytes, let isLast): bytes.isEmpty && isLast ? nil : queuedToSend
         case .begin: (queuedToSend.operations, 0)
-        // Once it is open they have a lane and a limit of their own.
+        // Once the WebSocket is open, these have a lane and a limit of their own.
         case .ping, .pong: (webSocket?.waiting.count ?? 0, 0)
         case .close: nil
         }
@@ -55,7 +55,7 @@ extension Connection {
 }
 
 extension WebSocketLayer {
-    /// What its user queued and has not left yet.
+    /// The messages, and their bytes, that its user has queued and that have not been sent yet.
     fileprivate var queued: (operations: Int, bytes: Int) {
         let early = waiting.reduce(0) { $0 + $1.command.byteCount }
         return (waiting.count + unsent.count, early + (machine?.bufferedBytes ?? 0))

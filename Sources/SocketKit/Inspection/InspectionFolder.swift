@@ -2,9 +2,11 @@ import CSocketKitSystem
 import Glibc
 import SocketCore
 
-/// Where programs that can be inspected are found: one Unix-domain socket each, in a folder of this user's own.
+/// The folder in which programs that can be inspected are found. Each has a Unix-domain socket there. The folder
+/// belongs to this user alone.
 package enum InspectionFolder {
-    /// `$XDG_RUNTIME_DIR/socktui`; where that is not set, below `/run/user`, or in /tmp with the user's number.
+    /// `$XDG_RUNTIME_DIR/socktui` if that is set. Otherwise `/run/user/UID/socktui`, or `/tmp/socktui-UID` if
+    /// `/run/user/UID` is not writable.
     package static var standard: String {
         if let text = ProcessEnvironment["XDG_RUNTIME_DIR"], text.hasPrefix("/") {
             return text + "/socktui"
@@ -13,7 +15,7 @@ package enum InspectionFolder {
         return access("/run/user/\(user)", W_OK) == 0 ? "/run/user/\(user)/socktui" : "/tmp/socktui-\(user)"
     }
 
-    /// Makes the folder where it is missing. Throws when it is not this user's alone.
+    /// Creates the folder if it is missing. Throws if it does not belong to this user alone.
     static func make(_ folder: String) throws(SocketError) {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw .system(errno, operation: "inspect", subject: folder)
@@ -21,7 +23,7 @@ package enum InspectionFolder {
         if let problem = problem(with: folder) { throw .refused("inspect", problem) }
     }
 
-    /// What is wrong with the folder, as a sentence; nil: it is this user's alone.
+    /// Returns what is wrong with the folder, as a sentence, or `nil` if it belongs to this user alone.
     package static func problem(with folder: String) -> String? {
         var status = stat()
         guard lstat(folder, &status) == 0 else { return "\(folder): \(SocketError.words(errno))" }
@@ -31,13 +33,13 @@ package enum InspectionFolder {
         return nil
     }
 
-    /// The sockets that are there. Those whose program is gone are removed.
+    /// Returns the sockets in the folder. Removes those whose program has ended.
     package static func endpoints(in folder: String = standard) -> [String] {
         guard problem(with: folder) == nil, let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            // Where it lies: the record ends behind the name, and is shorter than its type.
+            // Read in place: the record ends after the name, and is shorter than its type.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
@@ -46,7 +48,7 @@ package enum InspectionFolder {
         return names.sorted().map { folder + "/" + $0 }.filter { !removeStale($0) }
     }
 
-    /// Removes a socket file that nobody listens on; whether it did.
+    /// Removes a socket file that no process listens on. Returns whether it did.
     private static func removeStale(_ path: String) -> Bool {
         let kernel = LinuxKernel()
         guard case .bytes(let descriptor) = kernel.openStream(for: .unix(path: path)) else { return false }
@@ -55,10 +57,10 @@ package enum InspectionFolder {
         return kernel.removeSocketFile(path) == 0
     }
 
-    /// Listens at a name of this process's own; the descriptor and the path.
+    /// Listens on a name of this process's own. Returns the descriptor and the path.
     ///
-    /// The socket gets the name that others look for only once it listens: whoever finds one of that name on which nobody
-    /// listens removes it.
+    /// The socket gets the name that viewers look for only once it listens, because a viewer removes a socket of that
+    /// name on which no process listens.
     static func listen(
         in folder: String, kernel: any Kernel = LinuxKernel()
     ) throws(SocketError) -> (descriptor: Int32, path: String) {
@@ -87,9 +89,9 @@ package enum InspectionFolder {
     }
 }
 
-/// When processes began, as /proc has it.
+/// The start times of processes, from /proc.
 package enum ProcessBegin {
-    /// Clock ticks since the machine began; nil when there is no such process.
+    /// Returns the start time in clock ticks since boot, or `nil` if there is no such process.
     package static func ticks(of process: pid_t) -> UInt64? {
         let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -97,7 +99,7 @@ package enum ProcessBegin {
         var bytes = [UInt8](repeating: 0, count: 1_024)
         let count = read(file, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        // The name, in parentheses, may hold anything: fields are counted from its end (proc(5): field 22).
+        // The name, in parentheses, may contain anything, so fields are counted from its end (proc(5): field 22).
         guard let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = bytes[(end + 1)..<count].split(separator: 0x20)
         return fields.count > 19 ? UInt64(String(decoding: fields[19], as: UTF8.self)) : nil

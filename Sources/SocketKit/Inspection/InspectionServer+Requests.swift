@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What viewers ask the program to do. Each request is accounted for until it is answered.
+/// Requests of viewers to the program. Each is accounted for until it is answered.
 extension InspectionServer {
-    /// Lets the program do what a line asks for, if it takes requests.
+    /// Lets the program carry out a request line, if it takes requests.
     func carryOut(_ line: String, for viewer: InspectionViewer) {
         let name = "\(hello.program)[\(hello.process)]"
         func refuse(_ sentence: String) {

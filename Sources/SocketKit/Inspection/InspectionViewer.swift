@@ -1,31 +1,31 @@
 import Glibc
 import SocketCore
 
-/// One viewer's connection. Only the inspection thread touches it, and no call on it waits.
+/// One viewer's connection. Only the inspection thread uses it, and no call on it waits.
 final class InspectionViewer {
     private var descriptor: Int32
     private let kernel: any Kernel
-    /// What it asked for and the engine has not done yet.
+    /// The requests that have not been carried out yet.
     let account = ViewerAccount()
-    /// Bytes of the frame that was read last.
+    /// The size of the last frame that was read.
     private(set) var frameLength = 0
     private var decoder = InspectionFrameDecoder()
     private var unsent: [UInt8] = []
     private var sent = 0
     private var hasEnded = false
-    /// What it was told and wants to be told.
+    /// What the viewer has been sent, and what it wants to be sent.
     var progress = InspectionBoard.Progress()
-    /// Until when it has to say who it is; nil: it did.
+    /// The deadline for the viewer's hello, or `nil` if it has arrived.
     private(set) var helloDeadline: MonotonicTime?
-    /// It said who it is, and was told nothing yet.
+    /// Set after the viewer's hello until the first update is sent.
     var isUntold = false
-    /// What passes, where it records that.
+    /// The tape of the traffic that this viewer wants, if any.
     var tape: RecordingTape?
-    /// There is something that it was not told.
+    /// Whether there is an update that the viewer has not been sent.
     var isBehind = false
 
     private static let patience = Duration.seconds(5)
-    /// Bytes that may wait for a viewer: a piece of an update, and answers to what it asked for.
+    /// The most bytes that may wait for a viewer: a piece of an update, and answers to its requests.
     private static let unsentLimit = 8 << 20
 
     init(_ descriptor: Int32, _ kernel: any Kernel, now: MonotonicTime) {
@@ -38,11 +38,11 @@ final class InspectionViewer {
 
     var isGreeted: Bool { helloDeadline == nil && !isClosed }
     var isClosed: Bool { descriptor < 0 }
-    /// Whether all that was sent has left.
+    /// Whether all bytes have been sent.
     var hasRoom: Bool { unsent.isEmpty && !isClosed }
 
     var polled: pollfd {
-        // While nothing is read, its hanging up is not heard either: poll would report it again and again.
+        // While nothing is read, ignore a hang-up too, because poll would report it again and again.
         let (reads, writes) = (!account.isOverdrawn, !unsent.isEmpty)
         let events = Int16(reads ? POLLIN : 0) | Int16(writes ? POLLOUT : 0)
         return pollfd(fd: reads || writes ? descriptor : -1, events: events, revents: 0)
@@ -53,13 +53,13 @@ final class InspectionViewer {
         isUntold = true
     }
 
-    /// What it wants to be told from now on, as much as the limit allows.
+    /// Sets what the viewer wants to be sent, within the limit.
     func watches(_ watch: InspectionWatch) {
         progress.watch = watch
         progress.watch.sockets = Array(watch.sockets.prefix(InspectionWatch.limit))
     }
 
-    /// Sends as much as the kernel takes; only the rest is kept, and leaves when there is room.
+    /// Sends as much as the kernel accepts. Only the rest is kept, and sent when there is room.
     func send(_ bytes: [UInt8]) {
         guard !isClosed, unsent.count - sent + bytes.count <= Self.unsentLimit else { return close() }
         guard unsent.isEmpty else { return unsent += bytes }
@@ -74,7 +74,7 @@ final class InspectionViewer {
         sent = 0
     }
 
-    /// Hands bytes to the kernel as far as it takes them; where the rest begins.
+    /// Sends bytes until the kernel accepts no more. Returns where the rest begins.
     private func push(_ bytes: [UInt8], from start: Int) -> Int {
         var start = start
         while !isClosed, start < bytes.count {
@@ -92,7 +92,7 @@ final class InspectionViewer {
         return start
     }
 
-    /// Takes what has come, up to a bound, so that no viewer keeps the others waiting.
+    /// Receives what has arrived, up to a limit, so that no viewer delays the others.
     func receive(by buffer: inout [UInt8]) {
         for _ in 0..<64 where !isClosed && !account.isOverdrawn && decoder.pending < 2 * InspectionFrame.limit {
             let result = buffer.withUnsafeMutableBytes { kernel.receive(descriptor, into: $0, peek: false) }
@@ -105,7 +105,8 @@ final class InspectionViewer {
         }
     }
 
-    /// The next frame that is whole; nil: none is, and where the viewer has hung up, none will be.
+    /// Returns the next complete frame, or `nil` if there is none. Closes a viewer that has hung up and has sent no
+    /// further frame.
     func next() throws(WireError) -> InspectionFrame? {
         guard !isClosed, !account.isOverdrawn else { return nil }
         let before = decoder.pending

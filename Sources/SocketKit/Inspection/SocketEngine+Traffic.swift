@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketEngine {
-    /// Answers on the engine's queue with what was kept of the traffic of these sessions. Does not wait.
+    /// Calls `answer` on the engine's queue with the traffic kept for these sessions. Does not wait.
     package func requestTraffic(
         of sessions: [SocketID], then answer: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
     ) {

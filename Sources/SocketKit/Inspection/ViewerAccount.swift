@@ -1,7 +1,7 @@
 import SocketCore
 
-/// What a viewer asked for and the engine has not done yet. While that is more than a limit, nothing more is read from
-/// the viewer, so that the engine's mailbox does not grow without end.
+/// A viewer's requests that have not been carried out yet. Above a limit, nothing more is read from the viewer, so that
+/// the engine's mailbox does not grow without end.
 final class ViewerAccount: Sendable {
     private struct State {
         var owed = 0
@@ -12,18 +12,19 @@ final class ViewerAccount: Sendable {
 
     private let state = Lock(State())
 
-    /// Bytes of commands that wait for the engine.
+    /// The bytes of requests that may wait.
     static let limit = 4 << 20
-    /// Refusals that wait to be told; more are counted.
+    /// The refusals that may wait to be sent. Further ones are only counted.
     private static let refusalLimit = 16
 
-    /// Whether nothing more may be read.
+    /// Whether nothing more may be read from the viewer.
     var isOverdrawn: Bool { state.withLock { $0.owed > Self.limit } }
 
     /// Notes a command that was handed to the engine.
     func owe(_ cost: Int) { state.withLock { $0.owed += cost } }
 
-    /// Notes that it was carried out, or why it was not. Whether the inspection thread has something to do now.
+    /// Notes that a command was carried out, or why it was not. Returns whether the inspection thread has something to
+    /// do now.
     func settle(_ cost: Int, _ refusal: String?) -> Bool {
         state.withLock { state in
             let wasOverdrawn = state.owed > Self.limit
@@ -34,7 +35,7 @@ final class ViewerAccount: Sendable {
         }
     }
 
-    /// Notes what came of a request that was handed to the program.
+    /// Notes the answer to a request that was handed to the program.
     func settle(_ cost: Int, _ answer: InspectionAnswer) {
         state.withLock { state in
             state.owed -= cost
@@ -42,7 +43,7 @@ final class ViewerAccount: Sendable {
         }
     }
 
-    /// Takes out the answers that came.
+    /// Removes and returns the answers.
     func takeAnswers() -> [InspectionAnswer] {
         state.withLock { state in
             defer { state.answers = [] }
@@ -50,7 +51,7 @@ final class ViewerAccount: Sendable {
         }
     }
 
-    /// Takes out what is to be told.
+    /// Removes and returns the refusals to send.
     func takeRefusals() -> [String] {
         state.withLock { state in
             guard !state.refusals.isEmpty else { return [] }
