@@ -1,14 +1,14 @@
 import SocketCore
 
-/// Sessions that are over, kept for a while with their reason. Bounded in number and in time.
+/// Ended sessions, kept for a while with their reason. Bounded in number and in time.
 struct ClosedSockets {
     private let limit: Int
     private let retention: Duration
     private var sockets: [EndedSession] = []
     private var head = 0
-    /// What was kept of the traffic of the last of them: a bound on memory, not on what is worth a look.
+    /// The traffic kept for the latest of them. The limit bounds memory, and says nothing about relevance.
     private var traffic: [SocketID: TrafficLog] = [:]
-    /// What that takes up.
+    /// The bytes that this traffic takes.
     private(set) var trafficCost = 0
     private static let trafficLimit = 64
 
@@ -28,13 +28,13 @@ struct ClosedSockets {
         if sockets.count - head > limit { dropFirst() }
     }
 
-    /// Those that closed less than `retention` ago, oldest first.
+    /// Returns the sessions that closed less than `retention` ago, oldest first.
     mutating func list(now: MonotonicTime) -> ArraySlice<EndedSession> {
         while head < sockets.count, let time = sockets[head].time, now - time > retention { dropFirst() }
         return sockets[head...]
     }
 
-    /// Corrects what is kept of a session that has just ended; false when nothing is.
+    /// Corrects the snapshot of a session that has just ended. Returns `false` if none is kept.
     mutating func change(_ id: SocketID, _ change: (inout SocketSnapshot) -> Void) -> Bool {
         guard let index = sockets[head...].lastIndex(where: { $0.id == id }) else { return false }
         var snapshot = sockets[index].snapshot
@@ -47,13 +47,12 @@ struct ClosedSockets {
         traffic[id]?.snapshot
     }
 
-    /// The log of one's traffic.
     func log(of id: SocketID) -> TrafficLog? { traffic[id] }
 
-    /// What is kept of each one's traffic.
+    /// The traffic kept for each session.
     var trafficUses: [TrafficUse] { traffic.compactMap { TrafficUse($1, of: $0) } }
 
-    /// Keeps no more of any one's traffic than its share.
+    /// Trims the traffic of each session to its share.
     mutating func trimTraffic(to share: TrafficShare) {
         for use in trafficUses where use.cost > share[use] {
             guard var log = traffic[use.id] else { continue }

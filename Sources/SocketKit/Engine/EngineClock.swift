@@ -1,7 +1,7 @@
 import Glibc
 import SocketCore
 
-/// The engine's clock, a parameter so that tests can hold time in their hand.
+/// The engine's clock, which tests replace to control time.
 package protocol EngineClock: AnyObject, Sendable {
     var now: MonotonicTime { get }
     /// Nanoseconds since 1970 (UTC).

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Measures the engine itself: two readings of the clock a turn, and no more.
+/// Measures the engine itself, with only two readings of the clock a turn.
 struct EngineMeter {
     private var busy: Int64 = 0
     private var longestTurn = PeakWindow()
@@ -9,7 +9,7 @@ struct EngineMeter {
     /// When the kernel last had no descriptor left.
     var outOfDescriptors: MonotonicTime?
 
-    /// A turn that was wanted at `due` ran from `began` to `ended`.
+    /// Counts a turn that was requested at `due` and ran from `began` to `ended`.
     mutating func turned(due: MonotonicTime, began: MonotonicTime, ended: MonotonicTime) {
         let took = ended.nanoseconds - began.nanoseconds
         busy += max(0, took)
@@ -17,12 +17,12 @@ struct EngineMeter {
         queueLag.note(began.nanoseconds - due.nanoseconds, now: ended)
     }
 
-    /// So many jobs lay in the mailbox.
+    /// Notes how many jobs were found in the mailbox.
     mutating func found(_ jobs: Int, now: MonotonicTime) {
         mailboxDepth.note(Int64(jobs), now: now)
     }
 
-    /// As of now.
+    /// Returns the measurements as of `now`.
     mutating func times(_ now: MonotonicTime) -> EngineTimes {
         var times = EngineTimes()
         times.busy = .nanoseconds(busy)

@@ -1,9 +1,9 @@
 import Glibc
 import SocketCore
 
-/// Sessions of descriptors that somebody else opened.
+/// Sessions on descriptors that were opened elsewhere.
 extension EngineState {
-    /// Listens on sockets that listen already.
+    /// Listens on sockets that are already listening.
     func adopt(_ descriptors: [Int32], for handle: SocketListener, tls: TLSContext?) throws(SocketError) {
         let configuration = handle.configuration
         retire(configuration)

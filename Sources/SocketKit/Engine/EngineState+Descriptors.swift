@@ -1,14 +1,14 @@
 import Glibc
 import SocketCore
 
-/// Descriptors that the kernel gives, and those it refuses because none is left.
+/// Descriptors that the kernel opens, and refusals because none is left.
 extension EngineState {
-    /// Opens a stream socket as the kernel does, and counts a refusal.
+    /// Opens a stream socket, and counts a refusal.
     func openStream(for address: SocketAddress) -> IOResult {
         counted(kernel.openStream(for: address))
     }
 
-    /// Opens a datagram socket as the kernel does, and counts a refusal.
+    /// Opens a datagram socket, and counts a refusal.
     func openDatagram(for address: SocketAddress) -> IOResult {
         counted(kernel.openDatagram(for: address))
     }
@@ -18,7 +18,7 @@ extension EngineState {
         return opened
     }
 
-    /// A call that should have given a descriptor failed: counts it where none was left.
+    /// Counts a call that should have returned a descriptor, if it failed because none was left.
     func refusedDescriptor(_ errno: Int32) {
         guard errno == EMFILE || errno == ENFILE else { return }
         counters.descriptorsRefused += 1

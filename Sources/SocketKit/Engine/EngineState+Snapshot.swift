@@ -1,7 +1,7 @@
 import SocketCore
 
 extension EngineState {
-    /// All sessions at this instant, or those that changed since the last time.
+    /// Returns all sessions at this instant, or those that changed since the last time.
     func snapshot(_ request: SnapshotRequest) -> EngineSnapshot {
         var snapshot = EngineSnapshot(
             engine: configuration.name, time: now, wallNanoseconds: clock.wallNanoseconds)
@@ -17,7 +17,7 @@ extension EngineState {
         return snapshot
     }
 
-    /// Adds the numbers of the engine itself, and events.
+    /// Adds the engine's own numbers, and events.
     func complete(_ snapshot: inout EngineSnapshot, eventsFrom first: UInt64?) {
         snapshot.counters = currentCounters
         snapshot.times = meter.times(now)
@@ -25,14 +25,14 @@ extension EngineState {
         (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = ring.read(from: first)
     }
 
-    /// The counters, with what is summed elsewhere.
+    /// The counters, including what is summed elsewhere.
     var currentCounters: EngineCounters {
         var current = counters
         current.unfinishedMessageBytes = UInt64(max(0, unfinishedBytes))
         return current
     }
 
-    /// All sessions, by number.
+    /// Returns all sessions, by number.
     private func pictures(_ kernel: SnapshotRequest.KernelChoice) -> [SocketSnapshot] {
         var ended = closed.list(now: now).map(\.snapshot).sorted { $0.id > $1.id }
         var pictures: [SocketSnapshot] = []

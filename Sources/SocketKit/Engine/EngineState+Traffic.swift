@@ -1,16 +1,16 @@
 import SocketCore
 
-/// Traffic that is kept for a user to look at, within a limit for each session and one for all of them.
+/// Traffic that is kept for a user to see, with a limit for each session and one for all of them.
 extension EngineState {
-    /// An empty log for a session.
+    /// Returns an empty log for a session.
     func newTrafficLog() -> TrafficLog { TrafficLog(limit: configuration.trafficLimit) }
 
-    /// What is kept of a session's traffic, whether it is live or closed.
+    /// Returns the traffic kept for a session, whether it is live or closed.
     func traffic(of id: SocketID) -> TrafficSnapshot? {
         sessions[id]?.traffic?.snapshot ?? closed.traffic(of: id)
     }
 
-    /// What is kept of the traffic of those where that has another version.
+    /// Returns the kept traffic of those sockets whose version differs from the one in `versions`.
     func changedTraffic(
         of sockets: [SocketSnapshot], since versions: [SocketID: UInt64]
     ) -> [SocketID: VersionedTraffic] {
@@ -24,15 +24,17 @@ extension EngineState {
         return changed
     }
 
-    /// Counts what a live session keeps more, or less. Nobody else's log may be in use meanwhile.
+    /// Counts the bytes that a live session keeps in addition, or no longer. No other session's log may be in use
+    /// meanwhile.
     func charge(_ bytes: Int) {
         trafficCost += bytes
         guard bytes > 0, trafficCost + closed.trafficCost > max(0, configuration.totalTrafficLimit) else { return }
         makeTrafficRoom()
     }
 
-    /// Takes from those that keep most, so that all of these keep equally much, or where that is too little to be of use,
-    /// from those that have been quiet the longest; an eighth of the limit at a time, since all sessions are looked at.
+    /// Trims the logs that keep most, so that all of these keep equally much. If that would be too little to be useful,
+    /// trims those that have been quiet the longest. Frees an eighth of the limit at a time, because all sessions are
+    /// examined.
     private func makeTrafficRoom() {
         let limit = max(0, configuration.totalTrafficLimit)
         let live = sessions.values.compactMap(\.trafficUse)
@@ -44,13 +46,13 @@ extension EngineState {
     }
 }
 
-/// What one session keeps.
+/// The traffic that one session keeps.
 struct TrafficUse {
     let id: SocketID
     let latest: MonotonicTime
     let cost: Int
 
-    /// `nil` if nothing is kept.
+    /// Returns `nil` if nothing is kept.
     init?(_ log: TrafficLog?, of id: SocketID) {
         guard let log, let latest = log.latest else { return nil }
         (self.id, self.latest, cost) = (id, latest, log.cost)
@@ -58,17 +60,17 @@ struct TrafficUse {
 
     init(id: SocketID, latest: MonotonicTime, cost: Int) { (self.id, self.latest, self.cost) = (id, latest, cost) }
 
-    /// Whether it has been quiet for longer.
+    /// Whether this session has been quiet for longer.
     func isOlder(than other: TrafficUse) -> Bool { (latest, id) < (other.latest, other.id) }
 }
 
 /// How much each session may keep.
 struct TrafficShare {
-    /// Less than this is of no use: a few short messages.
+    /// The least that is useful: a few short messages.
     static let least = 4 * TrafficStore.standardItemCost
 
     private var level: Int
-    /// The latest of those that may keep nothing, or `nil` if all may keep something.
+    /// The latest of the sessions that may keep nothing, or `nil` if all may keep something.
     private var evicted: TrafficUse?
 
     init(of uses: [TrafficUse], sum: Int) {
@@ -86,7 +88,7 @@ struct TrafficShare {
         }
     }
 
-    /// The most bytes that it may keep.
+    /// The most bytes that the session may keep.
     subscript(use: TrafficUse) -> Int {
         guard let evicted, !evicted.isOlder(than: use) else { return level }
         return 0
@@ -94,13 +96,13 @@ struct TrafficShare {
 }
 
 extension Connection {
-    /// What is kept of its traffic, or `nil` if nothing is.
+    /// The traffic that it keeps, or `nil` if it keeps none.
     var trafficUse: TrafficUse? { keepsTraffic ? TrafficUse(traffic, of: id) : nil }
 
-    /// What is kept of its traffic, in bytes.
+    /// The bytes that its traffic takes.
     var trafficCost: Int { keepsTraffic ? traffic?.cost ?? 0 : 0 }
 
-    /// Gives its log away, since it is over.
+    /// Gives its log away, because it has ended.
     func takeTraffic() -> TrafficLog? {
         guard keepsTraffic else { return nil }
         let log = traffic
@@ -110,13 +112,13 @@ extension Connection {
 }
 
 extension DatagramSession {
-    /// What is kept of its traffic, or `nil` if nothing is.
+    /// The traffic that it keeps, or `nil` if it keeps none.
     var trafficUse: TrafficUse? { TrafficUse(traffic, of: id) }
 
-    /// What is kept of its traffic, in bytes.
+    /// The bytes that its traffic takes.
     var trafficCost: Int { traffic?.cost ?? 0 }
 
-    /// Gives its log away, since it is over.
+    /// Gives its log away, because it has ended.
     func takeTraffic() -> TrafficLog? {
         let log = traffic
         traffic = nil
@@ -125,7 +127,7 @@ extension DatagramSession {
 }
 
 extension [UInt8] {
-    /// A copy of those of a range that are there. A slice of all elements would share their memory, into which a layer above
-    /// may let its user write.
+    /// Returns a copy of the elements of `range` that exist. A slice of all elements would share their memory, into
+    /// which a layer above may let its user write.
     func part(_ range: Range<Int>) -> [UInt8] { self[range.clamped(to: indices)].withUnsafeBytes { [UInt8]($0) } }
 }

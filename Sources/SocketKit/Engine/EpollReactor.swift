@@ -3,12 +3,12 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// One thread in epoll_wait, the one that leads. It enters the engine by `turn`, which is `queue.sync`, so the turn runs on
-/// this very thread and no thread switch is paid. One timerfd in the set stands for the engine's next deadline; one eventfd
-/// rouses the thread, another ends it.
+/// One thread in epoll_wait, the one that leads. It enters the engine through `turn`, which is `queue.sync`, so the
+/// turn runs on this thread without a thread switch. One timerfd in the set is the engine's next deadline. One eventfd
+/// wakes the thread, another ends it.
 ///
-/// Who asks for a turn rouses this thread rather than one of Dispatch's: those come and go by the dozen under load, and
-/// memory that turns allocate would be spread over as many of malloc's arenas.
+/// A request for a turn wakes this thread, not one of Dispatch's. Those come and go by the dozen under load, and memory
+/// that turns allocate would be spread over as many of malloc's arenas.
 package final class EpollReactor: Reactor {
     private let epoll: Int32
     private let timer: Int32
@@ -54,7 +54,7 @@ package final class EpollReactor: Reactor {
 
     package var lead: Lead? { leading }
 
-    /// One look at the kernel and the turn that comes of it; false when the engine has ended.
+    /// Polls the kernel once and runs the resulting turn. Returns `false` if the engine has ended.
     private func pass(_ wait: Lead.Wait, _ events: EventBuffer, _ turn: ([Readiness]) -> Void) -> Bool {
         guard wait != .skipped else {
             turn([])
@@ -72,7 +72,7 @@ package final class EpollReactor: Reactor {
         return true
     }
 
-    /// What the kernel reported; nil: the engine has ended.
+    /// Returns what the kernel reported, or `nil` if the engine has ended.
     private func batch(of count: Int, _ events: EventBuffer) -> [Readiness]? {
         var batch = events.takeBatch()
         for event in events.memory.prefix(count) {
@@ -86,7 +86,7 @@ package final class EpollReactor: Reactor {
         return batch
     }
 
-    /// Where a thread receives what the kernel reports.
+    /// The memory into which a thread receives reports of the kernel.
     private final class EventBuffer {
         let memory: UnsafeMutableBufferPointer<epoll_event>
         private var batch: [Readiness] = []
@@ -96,7 +96,7 @@ package final class EpollReactor: Reactor {
             batch.reserveCapacity(capacity)
         }
 
-        /// Memory for a batch, which is empty.
+        /// Returns an empty batch that has memory.
         func takeBatch() -> [Readiness] {
             var taken: [Readiness] = []
             swap(&taken, &batch)
@@ -166,7 +166,7 @@ package final class EpollReactor: Reactor {
     }
 
     package func rouse() -> Bool {
-        // The thread that waits need not wake itself.
+        // The leader need not wake itself.
         if !leading.rouse() { signal(rousing) }
         return true
     }

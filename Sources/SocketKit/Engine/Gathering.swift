@@ -2,28 +2,28 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// How a delegate's queue asks for much and wakes nobody: the thread that runs a batch of callbacks gathers what they ask
-/// of the engine, and enters the engine with it when the batch is done. A callback may block, though, so all that was
-/// gathered is carried out by a timer if that takes longer than a moment; and there is no gathering without the timer.
+/// How a delegate's queue makes many requests without waking a thread. The thread that runs a batch of callbacks
+/// gathers their requests, and enters the engine with them when the batch is done. A callback may block, so a timer
+/// carries out what was gathered if that takes longer than a moment. Without the timer, nothing is gathered.
 extension EngineState {
-    /// How long what was gathered may have to wait.
+    /// How long gathered requests may have to wait.
     private static let watchTime = Duration.milliseconds(1)
 
-    /// The end of a turn: where callbacks went to another queue, pumps may gather for a while.
+    /// Called at the end of a turn. If callbacks were sent to another queue, pumps may gather for a while.
     func beginWatch() {
         guard mailbox.takePumped(), watchDeadline == nil else { return }
         watchDeadline = now + Self.watchTime
         mailbox.watch(true)
     }
 
-    /// The beginning of a turn: whoever still gathers has taken too long.
+    /// Called at the start of a turn. A pump that still gathers has taken too long.
     func endWatch() {
         guard let watchDeadline, watchDeadline <= now else { return }
         self.watchDeadline = nil
         mailbox.watch(false)
     }
 
-    /// When the timer has to come.
+    /// When the timer must fire.
     var earliestDeadline: MonotonicTime? {
         guard let watchDeadline else { return deadlines.earliest }
         return deadlines.earliest.map { min($0, watchDeadline) } ?? watchDeadline
@@ -31,14 +31,14 @@ extension EngineState {
 }
 
 extension SocketEngine {
-    /// Callbacks went to another queue.
+    /// Notes that callbacks were sent to another queue.
     func hasPumped() { mailbox.pumped() }
 
-    /// Whether what this thread posts from now on waits until `endGathering`; not on the engine's own queue, where
-    /// nobody need be woken.
+    /// Returns whether this thread's posts wait from now on until `endGathering`. They don't on the engine's own queue,
+    /// where no thread must be woken.
     func beginGathering() -> Bool { !isOnQueue && mailbox.beginGathering() }
 
-    /// Carries out what was gathered, on this thread, unless it was carried out already.
+    /// Carries out what was gathered on this thread, unless that was done already.
     func endGathering() {
         guard mailbox.endGathering() else { return }
         enterTurn()

@@ -2,24 +2,26 @@ import SocketCore
 
 /// Whether the engine's thread may run the batches of a delegate's queue itself.
 ///
-/// Dispatch says nothing of a queue: whether it is suspended, busy, or who waits for it. So it is judged by what was seen. Its
-/// batches go by Dispatch until several in a row have begun without delay; they do so again, for a long time, after the thread
-/// was held up once, or when they habitually take so long that others of the engine have to wait.
+/// Dispatch does not report whether a queue is suspended or busy, or who waits for it, so past batches decide. A
+/// queue's batches go through Dispatch until several in a row have started without delay. They do so again, for a long
+/// time, after the thread was held up once, or if they habitually take so long that other work of the engine has to
+/// wait.
 package struct LeadTrust {
     /// The limits, in nanoseconds where they are times.
     package struct Limits: Sendable {
-        /// Batches in a row that began soon.
+        /// The number of batches in a row that must start quickly.
         package var quickBatches = 8
-        /// Within what time that is.
+        /// The longest delay that counts as quick.
         package var quickStart: Int64 = 200_000
-        /// What a batch may take, and each callback of it on top.
+        /// How long a batch may take, and how much longer for each of its callbacks.
         package var batch: Int64 = 200_000
         package var callback: Int64 = 5_000
-        /// Every so many quick batches make up for one slow one; a thread that had to wait for its processor looks slow too.
+        /// The number of quick batches that make up for one slow batch. A thread that had to wait for its processor
+        /// looks slow too.
         package var quickPerSlow = 8
-        /// Slow ones that are not made up for.
+        /// The number of slow batches, not made up for, at which trust is lost.
         package var slowBatches = 3
-        /// Batches that go by Dispatch when trust is lost.
+        /// The number of batches that go through Dispatch after trust is lost.
         package var barred = 1_000
 
         package init() {}
@@ -34,13 +36,13 @@ package struct LeadTrust {
 
     var mayLead: Bool { quick >= limits.quickBatches }
 
-    /// A batch has begun, by Dispatch, so long after the first of its callbacks was decided.
+    /// Notes that a batch was started by Dispatch, this long after its first callback was decided.
     mutating func began(after waited: Int64) {
         guard barred == 0 else { return barred -= 1 }
         quick = waited <= limits.quickStart ? min(quick + 1, limits.quickBatches) : 0
     }
 
-    /// The engine's thread has run a batch of so many callbacks.
+    /// Notes that the engine's thread has run a batch of this many callbacks.
     mutating func ran(_ callbacks: Int, in time: Int64) {
         guard time > limits.batch + Int64(callbacks) * limits.callback else {
             slowness = max(0, slowness - 1)
@@ -50,6 +52,6 @@ package struct LeadTrust {
         if slowness >= limits.slowBatches * limits.quickPerSlow { lostLead() }
     }
 
-    /// The engine's thread was held up.
+    /// Notes that the engine's thread was held up.
     mutating func lostLead() { (quick, slowness, barred) = (0, 0, limits.barred) }
 }

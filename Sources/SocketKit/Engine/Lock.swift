@@ -2,11 +2,11 @@ import Synchronization
 
 /// A Mutex whose order ThreadSanitizer can see.
 ///
-/// The contended path of `Mutex` lies in the runtime, which is not instrumented, so the sanitizer misses that the new
-/// owner has seen what the former one wrote, and reports races that are none. The acquiring load and the releasing
-/// store below tell it so; on x86-64 and arm64 they are plain moves.
+/// The contended path of `Mutex` is in the runtime, which is not instrumented. The sanitizer does not see that the new
+/// owner has seen the writes of the previous one, and reports races that don't exist. The acquiring load and the
+/// releasing store below show it that order. On x86-64 and arm64 they are plain moves.
 ///
-/// Other modules inline it; otherwise they would look up the types of its generics at each call.
+/// Other modules inline it. Otherwise they would look up the types of its generics at each call.
 @usableFromInline package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
     @usableFromInline let order = Atomic<UInt8>(0)
@@ -15,7 +15,7 @@ import Synchronization
         mutex = Mutex(value)
     }
 
-    /// Runs `body` with the value, while nobody else does.
+    /// Runs `body` with exclusive access to the value.
     @inlinable @inline(__always) package borrowing func withLock<R: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending R
     ) throws(Failure) -> sending R {
@@ -44,7 +44,7 @@ extension Lock {
         withExtendedLifetime(exchange(member, with: new)) {}
     }
 
-    /// Replaces one member of the value and returns the old one, to be destroyed where the caller sees fit.
+    /// Replaces one member of the value and returns the old one, so that the caller decides where it is destroyed.
     package func exchange<Member: Sendable>(
         _ member: any WritableKeyPath<Value, Member> & Sendable, with new: Member
     ) -> Member {

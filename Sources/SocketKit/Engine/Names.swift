@@ -1,16 +1,16 @@
 import SocketCore
 import Synchronization
 
-/// Names sessions and operations, from any thread.
+/// Creates the identifiers of sessions and operations, on any thread.
 ///
 /// Each engine counts its own sessions. Operations are counted for the whole process, because a connection that moves
-/// brings its operations along, and two of one socket must never share a name.
+/// takes its operations along, and two operations of one socket must never share an identifier.
 package final class Names: Sendable {
     private let lastSession: Atomic<UInt64>
     private let operations: OperationCounter
 
-    /// Names sessions after `session`, and operations by a counter that is the process's own unless a simulation, which
-    /// must give the same names each time, brings another one.
+    /// Numbers sessions after `session`. Operations use the counter of the process, unless a simulation passes its own
+    /// to get the same identifiers each time.
     package init(after session: UInt64 = 0, operations: OperationCounter = .process) {
         lastSession = Atomic(session)
         self.operations = operations

@@ -3,19 +3,19 @@ import SocketCore
 /// A call of user code that waits for the end of the turn. It is moved, never copied.
 enum Callback: ~Copyable {
     case socket(SocketCall)
-    /// An operation for a session that is over.
+    /// The end of an operation whose session has ended.
     case missed(AsyncSocket, SocketNotice)
     case listener(SocketListener, ListenerNotice)
     case datagram(DatagramSocket, DatagramNotice)
-    /// With the session that it belongs to.
+    /// A notice, with the session that it belongs to.
     case webSocket(WebSocket, SocketID, WebSocketNotice)
     case webSocketInbox(WebSocket)
     case webSocketListener(WebSocketListener, WebSocketListenerNotice)
-    /// No user code yet: a connection's WebSocket hears of something, or goes on (nil).
+    /// Not user code: a notice for a connection's WebSocket, or `nil` for its next step.
     case webSocketStep(Connection, SocketNotice?)
-    /// No user code: the callbacks before it are made, for which this connection waits.
+    /// Not user code: the callbacks before this one have run, and the connection waits for that.
     case delivered(Connection)
-    /// Big or rare: whatever it is, it knows itself.
+    /// A large or rare call.
     case other(() -> Void)
 
     @inline(__always)
@@ -38,7 +38,7 @@ enum Callback: ~Copyable {
         }
     }
 
-    /// What it tells this socket; nil: it is about something else.
+    /// Returns the notice for this socket, or `nil` if the callback is not about it.
     borrowing func notice(for socket: AsyncSocket) -> SocketNotice? {
         switch self {
         case .socket(let call): call.connection { $0.holds(socket) } ? call.notice : nil
@@ -55,17 +55,17 @@ enum Callback: ~Copyable {
     }
 }
 
-/// A call of a stream socket's delegate, or of somebody who awaits it. A struct, since a pair would be copied and
-/// destroyed by the runtime's description of it.
+/// A call of a stream socket's delegate, or of the task that awaits it. A struct, because the runtime would copy and
+/// destroy a tuple by its metadata.
 struct SocketCall {
-    /// It holds its handle.
+    /// The connection, which retains its handle.
     let connection: BorrowedReference<Connection>
     var notice: SocketNotice
 
-    /// The bytes of a read that was delivered, if nobody keeps them.
+    /// Returns the bytes of a delivered read for reuse, if nothing else retains them.
     @inline(__always)
     consuming func giveBack(to engine: EngineState) {
-        // Moved out, or the copy would be a second holder.
+        // Moved out, or the copy would be a second reference.
         var taken = SocketNotice.closedReadStream
         swap(&taken, &notice)
         if case .read(_, _, let bytes, _) = consume taken { engine.shorts.keep(bytes) }
@@ -75,7 +75,7 @@ struct SocketCall {
 /// Callbacks in the order in which the engine decided them.
 struct Outbox: ~Copyable {
     private var callbacks = MoveQueue<Callback>()
-    /// Whether a callback runs right now.
+    /// Whether a callback is running.
     var isDelivering = false
 
     var count: Int { callbacks.count }
@@ -85,7 +85,7 @@ struct Outbox: ~Copyable {
 
     mutating func popFirst() -> Callback? { callbacks.popFirst() }
 
-    /// Takes out what waits for one socket, in its order.
+    /// Removes the notices for one socket and returns them, in order.
     mutating func take(for socket: AsyncSocket) -> [SocketNotice] {
         var taken: [SocketNotice] = []
         for _ in 0..<count {

@@ -1,16 +1,17 @@
 import SocketCore
 
-/// What the reactor watches a descriptor for. Errors and hang-ups are always reported.
+/// The events that a descriptor is registered for. Errors and hang-ups are always reported.
 package struct Interest: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
     package static let read = Interest(rawValue: 1)
     package static let write = Interest(rawValue: 2)
-    /// Only whether the peer sent FIN; part of `read`.
+    /// Only whether the peer sent FIN, which is part of `read`.
     package static let peerClosed = Interest(rawValue: 4)
 }
 
-/// Names a watched descriptor: a session, and which of its descriptors (a connect races several, a listener has two).
+/// Identifies a registered descriptor: a session, and which of its descriptors (a connect races several, a listener has
+/// two).
 package struct ReactorToken: Hashable, Sendable {
     package var socket: SocketID
     package var index: UInt16
@@ -21,16 +22,16 @@ package struct ReactorToken: Hashable, Sendable {
     }
 }
 
-/// What the kernel reported of one descriptor.
+/// What the kernel reported about one descriptor.
 package struct Readiness: Hashable, Sendable {
     package var token: ReactorToken
     package var readable: Bool
     package var writable: Bool
-    /// The peer sent FIN (EPOLLRDHUP); unread bytes may lie before it.
+    /// The peer sent FIN (EPOLLRDHUP). Unread bytes may precede it.
     package var peerClosed: Bool
-    /// EPOLLHUP: it cannot be switched off, so what stays in this state must leave the set.
+    /// EPOLLHUP. It cannot be masked, so a descriptor in this state must leave the set.
     package var hungUp: Bool
-    /// EPOLLERR: SO_ERROR is set, or messages wait in the error queue. It cannot be switched off either, but it ends when
+    /// EPOLLERR: SO_ERROR is set, or messages wait in the error queue. It cannot be masked either, but it ends when
     /// both were fetched.
     package var hasError: Bool
 
@@ -47,26 +48,26 @@ package struct Readiness: Hashable, Sendable {
     }
 }
 
-/// Watches descriptors and the time, and enters the engine with whole batches. Small enough that epoll, a ring, and a
-/// test that plays the kernel can each be one implementation.
+/// Waits for registered descriptors and the time, and enters the engine with whole batches. Small enough that epoll, a
+/// ring and a test's own kernel can each be an implementation.
 ///
-/// Reports are level-triggered: what is ready and watched is reported again until it is not. All calls but `start` and
-/// `stop` come from the engine's queue. Those that return `Int32` return 0 or an errno.
+/// Reports are level-triggered: a registered event is reported again until it ends. All calls except `start`, `rouse`
+/// and `stop` come from the engine's queue. Those that return `Int32` return 0 or an errno.
 package protocol Reactor: AnyObject, Sendable {
-    /// Begins to call `turn` with each batch, which may be empty when only the time came.
+    /// Starts calling `turn` with each batch, which may be empty if only the timer fired.
     func start(_ turn: @escaping @Sendable ([Readiness]) -> Void) -> Int32
     func add(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32
     func modify(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32
     func remove(_ descriptor: Int32)
-    /// Asks for a turn at this time, in place of the time asked for before; nil: none.
+    /// Requests a turn at this time, in place of the time requested before. Pass `nil` for none.
     func wake(at deadline: MonotonicTime?)
-    /// Whether the timer has come since this was last asked. A reactor may leave that to the engine's clock.
+    /// Returns whether the timer has fired since the last call. A reactor may leave that to the engine's clock.
     func takeTimerMark() -> Bool
-    /// Asks for a turn as soon as may be, from any thread; false: it cannot be asked.
+    /// Requests a turn as soon as possible, from any thread. Returns `false` if the reactor can't do that.
     func rouse() -> Bool
-    /// No turn begins after this, save one that has begun to enter.
+    /// Stops the reactor. No turn starts after this, except one that is already entering.
     func stop()
-    /// The threads that turns run on, where they may also call delegates; nil: they may not.
+    /// The threads that turns run on, if they may also call delegates, or `nil` if they may not.
     var lead: Lead? { get }
 }
 

@@ -8,7 +8,7 @@ enum ReactorThread {
         let body: @Sendable () -> Void
     }
 
-    /// 0, or the errno of pthread_create. `name` is cut to the 15 bytes that Linux shows.
+    /// Returns 0, or the errno of pthread_create. `name` is cut to the 15 bytes that Linux shows.
     static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -25,7 +25,7 @@ enum ReactorThread {
                 place.deallocate()
                 var everything = sigset_t()
                 sigfillset(&everything)
-                // The faults stay open: blocking them would make the kernel kill the program without a word.
+                // The faults stay open. If they were blocked, the kernel would kill the program without a message.
                 for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { sigdelset(&everything, fault) }
                 pthread_sigmask(SIG_BLOCK, &everything, nil)
                 csystem_name_thread(start.name)

@@ -1,8 +1,8 @@
-/// Room for bytes on their way, shared by all sockets of an engine, so that an idle connection needs none of its own.
+/// Buffers for bytes in transit, shared by all sockets of an engine, so that an idle connection needs none of its own.
 final class ScratchBuffers {
     /// Every receive goes here first.
     let received = ScratchBuffers.make()
-    /// For plaintext, where there is TLS.
+    /// For plaintext, if there is TLS.
     private(set) lazy var plain: UnsafeMutableRawBufferPointer = {
         hasPlain = true
         return ScratchBuffers.make()

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// A value that many hold and hardly anybody changes: its copies share one piece of memory.
+/// A value with many owners that rarely changes. Its copies share one piece of memory.
 struct Shared<Value: Sendable>: Sendable {
     private final class Box: Sendable {
         let value: Value
@@ -9,7 +9,7 @@ struct Shared<Value: Sendable>: Sendable {
 
     private var box: Box
 
-    /// What holds the value.
+    /// The object that holds the value.
     var object: AnyObject { box }
 
     init(_ value: Value) { box = Box(value) }
@@ -20,36 +20,36 @@ struct Shared<Value: Sendable>: Sendable {
     }
 }
 
-/// A value that most owners never need, so that it takes up memory only once it is touched.
+/// A value that most owners never need. It takes memory only once it is used.
 struct Rare<Value> {
-    /// None, or one.
+    /// Empty, or one value.
     private var storage: [Value] = []
 
     init() {}
 
-    /// nil: it was never touched.
+    /// The value, or `nil` if it was never used.
     var present: Value? { storage.first }
 
-    /// Changes it, or `initial` when it was never touched.
+    /// Changes the value, or `initial` if it was never used.
     mutating func change<R>(_ initial: @autoclosure () -> Value, _ body: (inout Value) -> R) -> R {
         if storage.isEmpty { storage = [initial()] }
         return body(&storage[0])
     }
 
-    /// Changes it if it was touched.
+    /// Changes the value, or returns `nil` if it was never used.
     mutating func changePresent<R>(_ body: (inout Value) -> R) -> R? {
         storage.isEmpty ? nil : body(&storage[0])
     }
 }
 
-/// A time or none in eight bytes, for what every connection holds: an optional takes sixteen.
+/// An optional time in eight bytes, because every connection has some: an optional takes sixteen.
 struct PackedTime: Equatable {
-    /// `Int64.min`: none. Clocks count from their zero on.
+    /// The time, or `Int64.min` for none. Clocks count up from zero.
     private var nanoseconds: Int64
 
     /// Packs a time.
     init(_ time: MonotonicTime? = nil) { nanoseconds = time?.nanoseconds ?? .min }
 
-    /// The time; nil: there is none.
+    /// The time, or `nil` if there is none.
     var value: MonotonicTime? { nanoseconds == .min ? nil : MonotonicTime(nanoseconds: nanoseconds) }
 }

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketCommand.Action {
-    /// How a read or write ends whose session is over; nil for actions that have no completion.
+    /// Returns how a read or write ends if its session has ended, or `nil` for actions without a completion.
     func failure(as id: OperationID) -> FailedOperation? {
         switch self {
         case .read(let request):

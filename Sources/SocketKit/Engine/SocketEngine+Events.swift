@@ -3,13 +3,13 @@ import SocketCore
 
 /// Events that were recorded since the last batch.
 public struct SocketEventBatch: Sendable {
-    /// In the order in which they were recorded.
+    /// The events in the order in which they were recorded.
     public var events: [SocketEvent]
-    /// How many were overwritten before this observer's queue came to them. They would stand before `events`.
+    /// The number of events that were overwritten before this observer's queue took them. They come before `events`.
     public var lost: UInt64
 }
 
-/// Somebody who is given an engine's events; see `SocketEngine.observeEvents(on:_:)`. Releasing it ends that.
+/// A subscription to an engine's events (see `SocketEngine.observeEvents(on:_:)`). It ends when it is released.
 public final class SocketEventObservation: Sendable {
     private let engine: SocketEngine
     private let observer: EventObserver
@@ -18,7 +18,7 @@ public final class SocketEventObservation: Sendable {
         (self.engine, self.observer) = (engine, observer)
     }
 
-    /// Ends it: no batch begins from now on. One that has begun goes on.
+    /// Ends the subscription. No batch starts after this. One that has started continues.
     public func cancel() {
         observer.end()
         engine.enter { state in
@@ -31,12 +31,12 @@ public final class SocketEventObservation: Sendable {
 }
 
 extension SocketEngine {
-    /// Gives the events that are recorded from now on to `handler`, for logs and metrics.
+    /// Delivers the events that are recorded from now on to `handler`, for logs and metrics.
     ///
-    /// Batches come on `queue` at the end of a turn, one at a time and in order. The engine never waits: while a batch is
-    /// being handled, the next ones gather in the event ring, and what the ring has no room for is counted in
-    /// `SocketEventBatch.lost` (`EngineConfiguration.eventCapacity`). An engine without observers pays one test a turn.
-    /// A serial `queue` keeps the order. What is returned must be kept as long as events are wanted; it keeps the engine.
+    /// Batches arrive on `queue` at the end of a turn, one at a time and in order. The engine never waits. While a
+    /// batch is being handled, the next ones gather in the event ring, and events that the ring has no room for are
+    /// counted in `SocketEventBatch.lost` (`EngineConfiguration.eventCapacity`). An engine without observers pays one
+    /// test a turn. A serial `queue` keeps the order. Keep the result while you want events; it retains the engine.
     public func observeEvents(
         on queue: DispatchQueue, _ handler: @escaping @Sendable (SocketEventBatch) -> Void
     ) -> SocketEventObservation {
@@ -49,20 +49,20 @@ extension SocketEngine {
     }
 }
 
-/// Gives events to a handler on its queue, one batch at a time.
+/// Delivers events to a handler on its queue, one batch at a time.
 final class EventObserver: Sendable {
     private struct State {
-        /// The next event to give.
+        /// The next event to deliver.
         var next: UInt64
         var isBusy = false
-        /// More was recorded while the handler ran.
+        /// Whether more was recorded while the handler ran.
         var isBehind = false
         var hasEnded = false
     }
 
     private let queue: DispatchQueue
     private let handler: @Sendable (SocketEventBatch) -> Void
-    /// Asks for a turn, at the end of which it is given what was recorded meanwhile.
+    /// Requests a turn, which ends by delivering what was recorded meanwhile.
     private let again: @Sendable () -> Void
     private let state: Lock<State>
 
@@ -78,7 +78,7 @@ final class EventObserver: Sendable {
 
     func end() { state.withLock { $0.hasEnded = true } }
 
-    /// The end of a turn. On the engine's queue.
+    /// Called at the end of a turn, on the engine's queue.
     func take(from ring: borrowing EventRing) {
         let latest = ring.next
         let first: UInt64? = state.withLock { state in

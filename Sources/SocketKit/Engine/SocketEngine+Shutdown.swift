@@ -1,11 +1,13 @@
 import SocketCore
 
 extension SocketEngine {
-    /// Ends everything in order, and returns when the engine has no session left: listeners stop, connections close once
-    /// what is queued for writing is out, WebSockets say Close with 1001, datagram sockets close once all is sent.
+    /// Ends everything in order, and returns when the engine has no session left. Listeners stop, connections close
+    /// once their queued writes are sent, WebSockets send Close with 1001, and datagram sockets close once everything
+    /// is sent.
     ///
-    /// What is left after `limit` (`nil`: no limit), or when the task is cancelled, closes at once. The engine itself lives
-    /// on; sessions that begin meanwhile are waited for too. This is what the graceful shutdown of a service calls.
+    /// What is left after `limit` (`nil` for no limit), or when the task is cancelled, closes at once. The engine
+    /// itself lives on, and sessions that start meanwhile are waited for too. The graceful shutdown of a service calls
+    /// this.
     public func shutdown(within limit: Duration? = nil) async {
         endSessions(isOrderly: true)
         await withTaskGroup { group in
@@ -54,7 +56,7 @@ extension EngineState {
         answerIfEmpty()
     }
 
-    /// Answers those who wait for an engine without sessions. Asked at the end of each turn.
+    /// Answers tasks that wait for an engine without sessions. Called at the end of each turn.
     func answerIfEmpty() {
         guard !waitersForEmpty.isEmpty, sessions.isEmpty else { return }
         let waiters = waitersForEmpty

@@ -2,7 +2,8 @@ import Glibc
 import SocketCore
 
 extension SocketError {
-    /// A failed system call: `connect 127.0.0.1:1: Connection refused`. Out of descriptors, it names the limit.
+    /// Returns the error of a failed system call: `connect 127.0.0.1:1: Connection refused`. If no descriptor is left,
+    /// it names the limit.
     static func system(
         _ errno: Int32, operation: String, subject: Subject, attempts: [Attempt] = []
     ) -> SocketError {

@@ -1,19 +1,19 @@
 import SocketCore
 import Synchronization
 
-/// Arrays of long reads whose bytes nobody uses any longer, kept for the reads that follow.
+/// Arrays of long reads whose bytes are no longer used, kept for later reads.
 ///
-/// Making and freeing an array of 64 KiB takes 1,000 instructions, a tenth of what a read of that length costs. A layer
-/// above this library that knows when its user is done with an array returns it here. An array is reused only for a
-/// read of the same length, so that what it held before is overwritten or cut off before anybody sees it.
+/// Allocating and freeing an array of 64 KiB takes 1,000 instructions, a tenth of the cost of a read of that length. A
+/// layer above this library that knows when its user is done with an array returns it here. An array is reused only for
+/// a read of the same length, so its old bytes are overwritten or cut off before they can be seen.
 package final class SpareReads: Sendable {
     /// The arrays of this process. All engines share them, because an array can come back on any thread, and after its
-    /// engine is gone.
+    /// engine has been released.
     package static let shared = SpareReads()
 
     /// Shorter arrays are not kept, because only longer reads go straight to an array.
     package static let leastCount = 4_096
-    /// The bytes that are kept at most.
+    /// The most bytes that are kept.
     package static let limit = 1 << 20
 
     private struct Kept {
@@ -22,16 +22,16 @@ package final class SpareReads: Sendable {
     }
 
     private let kept = Lock(Kept())
-    /// Whether there is an array to take: most programs never return one, and skip the lock.
+    /// Whether an array is available. Most programs never return one, and skip the lock.
     private let areKept = Atomic<Bool>(false)
-    /// The length that was asked for last. Most long reads never ask: arrays of theirs are not kept.
+    /// The length that was requested last. Most long reads never request one, so their arrays are not kept.
     private let wanted = Atomic<Int>(0)
 
-    /// Nothing kept; it owns no memory.
+    /// Creates an empty store, which owns no memory.
     package init() {}
 
-    /// Keeps an array, unless it is short, of another length than was asked for last, or enough is kept. The caller may hold it a little longer, without reading or
-    /// writing it.
+    /// Keeps an array, unless it is short, differs from the length requested last, or enough is kept. The caller may
+    /// retain it a little longer, without reading or writing it.
     package func keep(_ array: [UInt8]) {
         guard array.count >= Self.leastCount, array.count == wanted.load(ordering: .relaxed) else { return }
         kept.withLock { kept in
@@ -42,8 +42,8 @@ package final class SpareReads: Sendable {
         }
     }
 
-    /// Returns an array of this length that nobody else holds, or an empty one. An array of another length is given up,
-    /// so that lengths that are no longer read don't take the place of those that are.
+    /// Returns an array of this length that has no other owner, or an empty one. An array of another length is
+    /// released, so that lengths that are no longer read don't take the place of those that are.
     @inline(__always)
     package func take(_ count: Int) -> [UInt8] {
         if wanted.load(ordering: .relaxed) != count { wanted.store(count, ordering: .relaxed) }

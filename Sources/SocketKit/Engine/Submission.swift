@@ -2,28 +2,29 @@ import SocketCore
 
 /// All ways of a stream's commands into the engine. WebSockets and datagram sockets post jobs of their own kinds.
 ///
-/// A command of another thread is posted under the handle's lock, which a move takes too: nobody can look up where the
-/// socket lives, and post there when it lives elsewhere already. User code within a turn needs no post, nor the lock,
-/// because nobody else can move the socket away meanwhile.
+/// A command from another thread is posted under the handle's lock, which a move takes too. No thread can therefore
+/// look up where the socket lives and post there after it has moved. User code within a turn needs neither a post nor
+/// the lock, because no other thread can move the socket meanwhile.
 extension AsyncSocket {
-    /// Where a command goes.
+    /// How a command reaches the engine.
     private enum Way {
-        /// The caller is user code within a turn of the engine, which nobody else can take the socket from meanwhile.
+        /// The caller is user code within a turn of the engine, so no other thread can move the socket meanwhile.
         case within(BorrowedReference<SocketEngine>, SocketID?)
-        /// It was posted, and that is all.
+        /// The command was posted, and nothing must follow.
         case posted
-        /// It was posted, and something has to follow.
+        /// The command was posted, and something must follow.
         case needing(SocketEngine, Mailbox.Need)
     }
 
-    /// Gives a command for the current session to the engine, and names it; without a session, for one that is never
-    /// found.
+    /// Gives the engine a command for the current session and returns its identifier. Without a session, the command is
+    /// for one that is never found.
     @discardableResult
     func ask(_ action: @autoclosure () -> SocketCommand.Action) -> OperationID {
         submit(action()) { _, _, _ in false }
     }
 
-    /// Likewise; `queue` is the short way of user code within a turn, and false where it cannot be taken.
+    /// Gives the engine a command and returns its identifier. `queue` is the short way for user code within a turn, and
+    /// returns `false` if it cannot be taken.
     func submit(
         _ action: @autoclosure () -> SocketCommand.Action, queue: (EngineState, SocketID, OperationID) -> Bool
     ) -> OperationID {
@@ -45,7 +46,7 @@ extension AsyncSocket {
         return operation
     }
 
-    /// Gives a command to the engine whose completion goes to `answer` instead of the delegate.
+    /// Gives the engine a command whose completion goes to `answer` instead of the delegate.
     func ask(
         _ action: SocketCommand.Action, as operation: OperationID, answer: @escaping OperationAnswer
     ) {
@@ -73,7 +74,7 @@ extension AsyncSocket {
         if case .needing(let engine, let need) = way { engine.meet(need) }
     }
 
-    /// Under the handle's lock.
+    /// Posts a command. Called under the handle's lock.
     private func post(
         _ action: SocketCommand.Action, as operation: OperationID, to engine: SocketEngine,
         _ session: SocketID?

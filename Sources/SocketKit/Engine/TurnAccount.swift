@@ -1,24 +1,24 @@
 import SocketCore
 
-/// What one turn has carried out, and what it may still: the budget, kept like an account.
+/// What one turn has carried out, and what is left of its budget.
 ///
-/// Bytes are counted by the engine, which says how many have passed in its life (`moved`). Half of a turn's bytes are for
-/// what is ready, or a thread that always writes would keep everybody from reading.
+/// The engine counts bytes, and passes the number that have passed in its life as `moved`. Half of a turn's bytes are
+/// for readiness, or a thread that always writes would starve all reads.
 struct TurnAccount {
     private let budget: TurnBudget
-    /// Whether a turn is under way.
+    /// Whether a turn is running.
     private(set) var isOpen = false
-    /// Jobs and callbacks that the turn may still carry out; between two turns, those of the next one.
+    /// The jobs and callbacks that the turn may still carry out. Between two turns, those of the next one.
     private(set) var jobsLeft: Int
     private(set) var callbacksLeft: Int
     /// What this turn, or the last one, has carried out.
     private(set) var tally = TurnTally()
-    /// Bytes that had passed when the turn began, and those at which no call that moves bytes begins any more.
+    /// The bytes that had passed when the turn started, and the count at which no further call that moves bytes starts.
     private(set) var movedAtStart: UInt64 = 0
     private(set) var byteLimit = UInt64.max
-    /// Callbacks in the outbox at which no more is made of what is ready.
+    /// The number of callbacks in the outbox at which no more readiness is handled.
     private var callbackLimit = Int.max
-    /// Callbacks at the head of the outbox that were decided when readiness was last dealt with, or before.
+    /// Callbacks at the head of the outbox that were decided when readiness was last handled, or before.
     private(set) var overdue = 0
 
     init(_ budget: TurnBudget) {
@@ -45,11 +45,11 @@ struct TurnAccount {
 
     // MARK: Readiness
 
-    /// Whether readiness may be dealt with: no callback is left that earlier reports have led to. `waiting`: callbacks in
-    /// the outbox.
+    /// Whether readiness may be handled: no callback from earlier reports is left. `waiting` is the number of callbacks
+    /// in the outbox.
     func mayDispatch(waiting: Int) -> Bool { min(overdue, waiting) == 0 }
 
-    /// From now on all of the turn's bytes may be moved, and so many callbacks decided as one turn makes.
+    /// Allows all of the turn's bytes from now on, and as many new callbacks as one turn runs.
     mutating func beginReadiness(waiting: Int) {
         byteLimit = movedAtStart &+ UInt64(budget.bytes)
         callbackLimit = waiting + budget.callbacks
@@ -73,24 +73,24 @@ struct TurnAccount {
         overdue = max(0, overdue - callbacks)
     }
 
-    /// An item was lent: it is no callback of the outbox, but takes the place of one.
+    /// Counts an item that was lent. It is not a callback of the outbox, but takes the place of one.
     mutating func lentOne() { callbacksLeft &-= 1 }
 
-    /// The most deadlines to deal with in one turn.
+    /// The most deadlines that one turn handles.
     var deadlineLimit: Int { budget.jobs }
 
     // MARK: Bytes
 
-    /// Whether no call that moves bytes may begin any more in this turn.
+    /// Whether no further call that moves bytes may start in this turn.
     func isSpent(moved: UInt64) -> Bool { moved >= byteLimit }
 
-    /// Whether so much was made of what is ready that the rest is left for the next turn.
+    /// Whether enough readiness was handled that the rest is left for the next turn.
     func mustLeaveOff(waiting: Int, moved: UInt64) -> Bool {
         waiting >= callbackLimit || callbacksLeft <= 0 || moved >= byteLimit
     }
 
-    /// Leaves the bytes that moved while user code waited out of the turn's budget: those since `before`. `start` is
-    /// `movedAtStart` from then, since a call within this one has left its own bytes out already.
+    /// Leaves the bytes that moved while user code waited, those since `before`, out of the turn's budget. `start` is
+    /// `movedAtStart` at that time, because a call within this one has already left out its own bytes.
     mutating func leaveOut(moved: UInt64, since before: UInt64, atStart start: UInt64) {
         let own = (moved &- before) &- (movedAtStart &- start)
         guard isOpen, own > 0 else { return }
@@ -98,12 +98,12 @@ struct TurnAccount {
         if byteLimit != .max { byteLimit &+= own }
     }
 
-    /// Lets bytes pass whatever the budget, for a call that promises that; the answer is for `limit`.
+    /// Lifts the limit on bytes, for a call that promises to move them. Pass the result to `limit`.
     mutating func lift() -> UInt64 {
         defer { byteLimit = .max }
         return byteLimit
     }
 
-    /// Sets the former limit again.
+    /// Sets the previous limit again.
     mutating func limit(_ former: UInt64) { byteLimit = former }
 }
