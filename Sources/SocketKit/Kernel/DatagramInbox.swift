@@ -2,22 +2,22 @@ import CSocketKitSystem
 import Glibc
 import SocketCore
 
-/// Memory into which an engine receives datagrams, and how a batch is made of what lies there.
+/// The memory into which an engine receives datagrams, and from which batches are made.
 ///
-/// The first 2,048 bytes of each of 64 datagrams lie close together, so that small ones touch little memory; what goes
-/// beyond has room of its own, which the system hands out only when a long one comes.
+/// The first 2,048 bytes of each of 64 datagrams are close together, so that small ones touch little memory. The rest
+/// of each has memory of its own, which the system provides only when a long datagram arrives.
 package final class DatagramInbox {
     private let memory: OpaquePointer
-    /// Datagrams that a script put here instead of the kernel.
+    /// Datagrams from a script instead of the kernel.
     private var scripted: [Datagram] = []
 
-    /// The most datagrams that one call takes.
+    /// The most datagrams that one call receives.
     package static let most = 64
     /// The most bytes that can be kept of one datagram.
     package static let longest = 1 << 20
 
     package init() {
-        // All 64 of the longest UDP allows, or fewer of longer ones.
+        // Room for 64 of the longest datagrams that UDP allows, or for fewer longer ones.
         guard let memory = csystem_inbox_make(4 << 20) else { fatalError("no memory for datagrams") }
         self.memory = memory
     }
@@ -26,17 +26,17 @@ package final class DatagramInbox {
         csystem_inbox_free(memory)
     }
 
-    /// recvmmsg(2): how many, or -1 with errno.
+    /// Calls recvmmsg(2). Returns the number of datagrams, or -1 with errno.
     func receive(from descriptor: Int32, most: Int, limit: Int) -> Int {
         Int(csystem_inbox_receive(memory, descriptor, UInt32(min(most, Self.most)), UInt32(limit)))
     }
 
-    /// Puts datagrams here, as a kernel of tests does; their lengths must be right already.
+    /// Sets the datagrams to receive, as the kernel of a test does. Their lengths must already be right.
     package func fill(_ datagrams: [Datagram]) {
         scripted = datagrams
     }
 
-    /// The datagrams that the last call received, in order; they came to this port of ours.
+    /// Returns the datagrams that the last call received, in order. `port` is the local port.
     package func batch(_ count: Int, port: UInt16) -> DatagramBatch {
         guard scripted.isEmpty else { return scriptedBatch() }
         var builder = BatchBuilder(port: port)
@@ -86,10 +86,10 @@ package final class DatagramInbox {
     }
 }
 
-/// Gathers the addresses of one batch. Most datagrams come from where the one before them came, so only changes are
-/// turned into addresses.
+/// Gathers the addresses of one batch. Most datagrams have the same source as the one before, so only changes are
+/// converted to addresses.
 private struct BatchBuilder {
-    /// The kernel does not say it with each datagram.
+    /// The local port, which the kernel does not report with each datagram.
     let port: UInt16
     var sources: [SocketAddress] = []
     var arrivals: [DatagramBatch.Arrival] = []
@@ -101,7 +101,7 @@ private struct BatchBuilder {
         self.port = port
     }
 
-    /// The indices of one datagram's source, and of where it came to.
+    /// Returns the indices of one datagram's source and destination.
     mutating func place(_ arrival: UnsafePointer<csystem_arrival>) -> (source: UInt16, arrival: UInt16) {
         if !isSameSource(arrival) {
             sources.append(Self.source(arrival))

@@ -20,10 +20,11 @@ extension Resolver {
         return [ipv4, ipv6].compactMap(\.self)
     }
 
-    /// The index of an interface that is named by its name or by one of its addresses; nil: there is none.
+    /// Returns the index of an interface, which is given by its name or one of its addresses, or `nil` if there is
+    /// none.
     package func index(ofInterface name: String) -> UInt32? {
         let own = name == "localhost" || name == "loopback" ? "127.0.0.1" : name
-        // The C library would read a part of it, and take that for the whole.
+        // The C library would stop at the NUL byte and take that part for the whole.
         guard !own.utf8.contains(0) else { return nil }
         let index = if_nametoindex(own)
         if index != 0 { return index }
@@ -52,14 +53,14 @@ extension Resolver {
     }
 }
 
-/// The text form that GCDAsyncSocket gives interfaces: `[interface][:port]`.
+/// The text form of interfaces in GCDAsyncSocket: `[interface][:port]`.
 struct InterfaceText {
-    /// nil: any interface.
+    /// The interface's name, or `nil` for any interface.
     let name: String?
-    /// nil: the kernel chooses.
+    /// The port, or `nil` if the kernel chooses.
     let port: UInt16?
 
-    /// nil when the port is not a number from 1 to 65535.
+    /// Returns `nil` if the port is not a number from 1 to 65535.
     init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         name = parts[0].isEmpty ? nil : String(parts[0])

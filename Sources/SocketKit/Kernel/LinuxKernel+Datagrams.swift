@@ -51,14 +51,14 @@ extension LinuxKernel {
         if sendQueue >= 0 { answer.sendQueue = Int(sendQueue) }
         var memory = csystem_memory()
         guard csystem_memory(descriptor, &memory) == 0 else { return answer }
-        // SIOCINQ would give the next datagram's length; ss too shows what all of them take.
+        // SIOCINQ would return the next datagram's length. ss too shows what all of them take.
         answer.receiveQueue = Int(memory.received)
         answer.receiveBuffer = Int(memory.receive_buffer)
         answer.drops = UInt64(memory.drops)
         return answer
     }
 
-    /// The options that only datagrams need.
+    /// Sets an option that only datagram sockets need.
     func setDatagram(_ option: SocketOption, on descriptor: Int32) -> Int32 {
         let (v4, v6) = (Int32(IPPROTO_IP), Int32(IPPROTO_IPV6))
         switch option {

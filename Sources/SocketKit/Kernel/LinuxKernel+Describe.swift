@@ -10,12 +10,12 @@ extension LinuxKernel {
         var info = csystem_tcp_info()
         guard isTCP, csystem_tcp_info(descriptor, &info) == 0 else {
             fillQueues(of: descriptor, in: &answer)
-            // SIOCINQ is refused for a listener only.
+            // SIOCINQ fails only for a listener.
             if answer.receiveQueue == nil { fillBacklog(of: descriptor, in: &answer) }
             return answer
         }
         fillState(from: info, in: &answer)
-        // A listener has no byte queues; ss shows its backlog in their place.
+        // A listener has no byte queues. ss shows its backlog in their place.
         guard answer.state != "LISTEN" else {
             answer.receiveQueue = known(info.waiting)
             answer.sendQueue = known(info.waiting_limit)
@@ -26,8 +26,8 @@ extension LinuxKernel {
         return answer
     }
 
-    /// Reads the queues between two readings of TCP_INFO until both say the same: segments that come in between would
-    /// be counted in one and not in the other.
+    /// Reads the queues between two readings of TCP_INFO until both agree. Otherwise a segment that arrives in between
+    /// would be counted in one and not in the other.
     private func fillConsistently(
         from info: inout csystem_tcp_info, of descriptor: Int32, in answer: inout KernelSnapshot
     ) {
@@ -41,7 +41,7 @@ extension LinuxKernel {
         fillState(from: info, in: &answer)
     }
 
-    /// Attempts at a consistent reading; a connection at full speed may never give one.
+    /// The most attempts at a consistent reading. A connection at full speed may never give one.
     private static let mostReadings = 8
 
     private func fillQueues(of descriptor: Int32, in answer: inout KernelSnapshot) {
@@ -49,7 +49,7 @@ extension LinuxKernel {
         answer.sendQueue = known(Int64(csystem_send_queue(descriptor)))
     }
 
-    /// The connections that wait at a Unix-domain listener, and how many may.
+    /// Reports the connections that wait at a Unix-domain listener, and the most that may.
     private func fillBacklog(of descriptor: Int32, in answer: inout KernelSnapshot) {
         guard let backlog = SocketDiagnosis.backlog(ofUnixListener: descriptor) else { return }
         answer.receiveQueue = backlog.waiting
@@ -82,7 +82,7 @@ extension LinuxKernel {
         value < 0 ? nil : Int(value)
     }
 
-    /// What is 0 until the kernel has measured it once; ss leaves it out then.
+    /// Returns `nil` for 0, which stands for no measurement yet. ss leaves it out too.
     private func measured(_ value: Int64) -> Int? {
         value <= 0 ? nil : Int(value)
     }

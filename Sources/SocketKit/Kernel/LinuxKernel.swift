@@ -6,10 +6,10 @@ import SocketCore
 package final class LinuxKernel: Kernel {
     package init() {}
 
-    /// The user at the other end of a Unix-domain socket; -1 when it is not known.
+    /// Returns the user at the other end of a Unix-domain socket, or -1 if it is not known.
     package func peerUser(_ descriptor: Int32) -> Int64 { csystem_peer_user(descriptor) }
 
-    /// The process that listens at the other end of a Unix-domain socket, as the kernel says; 0 when it has no number here.
+    /// Returns the process that listens at the other end of a Unix-domain socket, or 0 if it has no number here.
     package func peerProcess(_ descriptor: Int32) -> Int32 { csystem_peer_process(descriptor) }
 
     package func openStream(for address: SocketAddress) -> IOResult {
@@ -30,7 +30,7 @@ package final class LinuxKernel: Kernel {
         check(Glibc.listen(descriptor, backlog))
     }
 
-    /// EINTR is not retried: the attempt goes on without us (connect(2)), as after EINPROGRESS.
+    /// EINTR is not retried, because the attempt continues (connect(2)), as after EINPROGRESS.
     package func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         let status = Sockaddr.with(address) { check(Glibc.connect(descriptor, $0, $1)) } ?? EINVAL
         return status == EINTR ? EINPROGRESS : status
@@ -90,7 +90,7 @@ package final class LinuxKernel: Kernel {
         while recvmsg(descriptor, &message, Int32(MSG_ERRQUEUE) | Int32(MSG_DONTWAIT)) >= 0 {}
     }
 
-    /// close(2) is never retried: on Linux the descriptor is gone also after EINTR.
+    /// close(2) is never retried. On Linux the descriptor is gone even after EINTR.
     package func close(_ descriptor: Int32) {
         if Glibc.close(descriptor) < 0 { precondition(errno != EBADF, "closed a descriptor twice: \(descriptor)") }
     }
@@ -116,7 +116,7 @@ package final class LinuxKernel: Kernel {
 
     package func isListening(_ descriptor: Int32) -> Bool { option(SO_ACCEPTCONN, of: descriptor) == 1 }
 
-    /// The value of an option of every socket; `nil` if there is none.
+    /// Returns the value of an option of every socket, or `nil` if there is none.
     private func option(_ name: Int32, of descriptor: Int32) -> Int32? {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -141,7 +141,7 @@ package final class LinuxKernel: Kernel {
         return check(unlink(path))
     }
 
-    /// What a call came to that answers bytes, or an errno below zero.
+    /// Returns the result of a call that returns a number of bytes, or a negative errno.
     @inline(__always)
     private func transferred(_ call: () -> Int) -> IOResult {
         while true {

@@ -2,17 +2,17 @@ import Dispatch
 import Glibc
 import SocketCore
 
-/// Finds the addresses of a host name. A seam, so that tests can script names.
+/// Finds the addresses of a host name. A protocol, so that tests can script names.
 package protocol Resolver: AnyObject, Sendable {
-    /// Calls `answer` once, on any thread, with at least one address in the resolver's order, or why there is none.
+    /// Calls `answer` once, on any thread, with at least one address in the resolver's order, or with the error.
     func resolve(
         host: String, port: UInt16, answer: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void)
-    /// The first IPv4 and the first IPv6 address of an interface, named by its name or by one of its numeric addresses;
-    /// empty: there is no such interface. Does not block.
+    /// Returns the first IPv4 and the first IPv6 address of an interface, which is given by its name or one of its
+    /// numeric addresses. The result is empty if there is no such interface. Does not block.
     func addresses(ofInterface name: String) -> [SocketAddress]
 }
 
-/// getaddrinfo(3), on Dispatch's own threads, since it blocks.
+/// getaddrinfo(3), on Dispatch's own threads, because it blocks.
 ///
 /// `localhost` and `loopback` always mean both loopback addresses (RFC 6761 section 6.3, and GCDAsyncSocket), whatever
 /// the hosts file lists.
@@ -31,21 +31,21 @@ package final class SystemResolver: Resolver {
         return [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
     }
 
-    /// What `resolve` answers. Blocks.
+    /// Looks up what `resolve` answers. Blocks.
     static func lookUp(host: String, port: UInt16) -> Result<[SocketAddress], SocketError> {
         loopback(host: host, port: port).map { .success($0) } ?? lookUp(host: host, port: port, flags: 0)
     }
 
-    /// The one address that a numeric host stands for; nil for a name. Does not block.
+    /// Returns the address of a numeric host, or `nil` for a name. Does not block.
     static func numeric(host: String, port: UInt16) -> SocketAddress? {
-        // The C library would read a part of it, and take that for the whole.
+        // The C library would stop at the NUL byte and take that part for the whole.
         if host.utf8.contains(0) { return nil }
-        // What inet_pton reads is in its usual form already.
+        // An address that inet_pton reads is already in its usual form.
         if let ip = IPAddress.v4(text: host) { return SocketAddress(ip, port: port) }
         return try? lookUp(host: host, port: port, flags: AI_NUMERICHOST).get().first
     }
 
-    /// The addresses of a host, without a port; empty: there are none. Blocks.
+    /// Returns the addresses of a host, without a port. The result is empty if there are none. Blocks.
     package static func addresses(of host: String) -> [SocketAddress] {
         (try? lookUp(host: host, port: 0, flags: 0).get()) ?? []
     }
@@ -82,7 +82,7 @@ package final class SystemResolver: Resolver {
 }
 
 extension Endpoint {
-    /// The one address that it stands for; `nil` if its host is a name, which must be resolved.
+    /// The address of a numeric endpoint, or `nil` if its host is a name, which must be resolved.
     var numericAddress: SocketAddress? {
         if case .host(let host, let port) = self { SystemResolver.numeric(host: host, port: port) } else { address }
     }

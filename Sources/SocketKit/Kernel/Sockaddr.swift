@@ -1,9 +1,9 @@
 import Glibc
 import SocketCore
 
-/// Turns `SocketAddress` into the kernel's form and back.
+/// Converts `SocketAddress` to the kernel's form and back.
 enum Sockaddr {
-    /// Calls `body` with the kernel's form of `address`; nil when its text is not numeric or too long.
+    /// Calls `body` with the kernel's form of `address`. Returns `nil` if its text is not numeric or is too long.
     static func with<R>(_ address: SocketAddress, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
         var storage = sockaddr_storage()
         guard let length = fill(&storage, from: address) else { return nil }
@@ -31,7 +31,7 @@ enum Sockaddr {
         }
     }
 
-    /// Writes family and port, which lie at the same place in both forms, and lets `body` write what follows them.
+    /// Writes the family and port, which have the same place in both forms, and lets `body` write what follows.
     private static func fill(
         _ storage: inout sockaddr_storage, _ family: Int32, _ port: UInt16, _ length: Int,
         _ body: (UnsafeMutableRawBufferPointer) -> Void
@@ -44,11 +44,11 @@ enum Sockaddr {
         return socklen_t(length)
     }
 
-    /// getaddrinfo reads what has no bytes of its own: an IPv6 scope (`%lo`), and the short forms of IPv4.
+    /// Lets getaddrinfo read what is kept as text: an IPv6 scope (`%lo`), and the short forms of IPv4.
     private static func fillText(
         _ storage: inout sockaddr_storage, host: String, port: UInt16, family: Int32
     ) -> socklen_t? {
-        // It would read the part before a NUL byte, and take that for the whole.
+        // getaddrinfo would stop at the NUL byte and take that part for the whole.
         guard !host.utf8.contains(0) else { return nil }
         var hints = addrinfo()
         hints.ai_family = family
@@ -63,7 +63,7 @@ enum Sockaddr {
         return found.pointee.ai_addrlen
     }
 
-    /// An empty name: none, which bind(2) takes as a wish for one of the kernel's choice.
+    /// Writes a name. An empty one makes bind(2) choose one.
     private static func fillUnix(_ storage: inout sockaddr_storage, name: [UInt8]) -> socklen_t? {
         guard name.count <= Endpoint.longestUnixPath + 1 else { return nil }
         storage.ss_family = sa_family_t(AF_UNIX)
@@ -74,7 +74,7 @@ enum Sockaddr {
         return socklen_t(offset + name.count)
     }
 
-    /// The address that the kernel wrote; nil for a family that this engine does not know.
+    /// Returns the address that the kernel wrote, or `nil` for a family that this engine does not know.
     static func read(_ storage: inout sockaddr_storage, length: socklen_t) -> SocketAddress? {
         switch Int32(storage.ss_family) {
         case AF_INET:
@@ -87,7 +87,7 @@ enum Sockaddr {
         }
     }
 
-    /// Sixteen bytes as an IPv6 address.
+    /// Reads sixteen bytes as an IPv6 address.
     static func ipv6(_ bytes: UnsafeRawBufferPointer, port: UInt16) -> SocketAddress {
         SocketAddress(
             .v6(
@@ -95,12 +95,12 @@ enum Sockaddr {
                 port: port))
     }
 
-    /// The port lies at the same place in sockaddr_in and sockaddr_in6, in network order.
+    /// Reads the port, which has the same place in sockaddr_in and sockaddr_in6, in network order.
     private static func port(_ bytes: UnsafeRawBufferPointer) -> UInt16 {
         UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
     }
 
-    /// An address with a scope takes its time: getnameinfo has to find the interface's name.
+    /// An address with a scope is slow, because getnameinfo has to find the interface's name.
     private static func readIPv6(_ storage: inout sockaddr_storage, length: socklen_t) -> SocketAddress? {
         let plain = withUnsafeBytes(of: &storage) { bytes in
             bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) == 0
@@ -130,7 +130,7 @@ enum Sockaddr {
 }
 
 extension SocketAddress.Family {
-    /// The kernel's number of it.
+    /// The kernel's number of the family.
     var domain: Int32 {
         switch row.domain {
         case .ipv4: AF_INET

@@ -3,18 +3,19 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// Asks the kernel about sockets of any program of this host (sock_diag(7)). Each question is one system call or two;
-/// it is asked away from engine and screen.
+/// Asks the kernel about sockets of any program on this host (sock_diag(7)). Each query takes one or two system calls.
+/// Queries about other programs are made neither on the engine's queue nor on the screen's thread.
 package struct SocketDiagnosis: ~Copyable {
-    /// What is known of a socket.
+    /// What the kernel reports about a socket.
     package struct Answer: Hashable, Sendable {
-        /// By this it is found among the descriptors of processes.
+        /// The inode, by which the socket is found among the descriptors of processes.
         package var inode: UInt64
-        /// Bytes that its program has not read; nil: the kernel does not say.
+        /// Bytes that its program has not read, or `nil` if the kernel does not report them.
         package var unread: Int?
-        /// Bytes that its program has written and the other end has not acknowledged; nil: the kernel does not say.
+        /// Bytes that its program has written and the peer has not acknowledged, or `nil` if the kernel does not report
+        /// them.
         package var unsent: Int?
-        /// Whether the other end has sent FIN and this program has not closed (CLOSE-WAIT).
+        /// Whether the peer has sent FIN and this program has not closed (CLOSE-WAIT).
         package var isClosing = false
         /// Whether its program has read that FIN.
         package var hasReadEnd = false
@@ -22,7 +23,7 @@ package struct SocketDiagnosis: ~Copyable {
 
     private let descriptor: Int32
 
-    /// nil when the kernel has no such interface, or no descriptor is left.
+    /// Returns `nil` if the kernel has no such interface, or no descriptor is left.
     package init?() {
         descriptor = csystem_diag_open()
         if descriptor < 0 { return nil }
@@ -30,7 +31,7 @@ package struct SocketDiagnosis: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The socket at the other end of a TCP connection between these ends, where it is on this host.
+    /// Returns the socket at the other end of a TCP connection between these addresses, if it is on this host.
     package func other(local: SocketAddress, peer: SocketAddress) -> Answer? {
         guard let near = Self.bytes(local), let far = Self.bytes(peer), near.family == far.family,
             let nearPort = local.port, let farPort = peer.port
@@ -42,7 +43,7 @@ package struct SocketDiagnosis: ~Copyable {
         return Self.answer(found)
     }
 
-    /// The socket at the other end of the Unix-domain socket that a process has as this descriptor.
+    /// Returns the socket at the other end of the Unix-domain socket that a process has as this descriptor.
     package func other(process: pid_t, descriptor number: Int32) -> Answer? {
         var found = csystem_diag()
         guard let inode = Self.inode("/proc/\(process)/fd/\(number)"),
@@ -53,15 +54,15 @@ package struct SocketDiagnosis: ~Copyable {
         return Self.answer(found)
     }
 
-    /// The connections that wait at a Unix-domain listener of this process, and how many may; nil: the kernel does not
-    /// say. Where it has no such interface, it is asked once.
+    /// Returns the number of connections that wait at a Unix-domain listener of this process, and the most that may, or
+    /// `nil` if the kernel does not report them. A kernel without the interface is asked only once.
     package static func backlog(ofUnixListener number: Int32) -> (waiting: Int, limit: Int?)? {
         guard !lacksInterface.load(ordering: .relaxed) else { return nil }
         var facts = stat()
         guard fstat(number, &facts) == 0, let diagnosis = SocketDiagnosis() else { return nil }
         var found = csystem_diag()
         let failure = csystem_diag_unix(diagnosis.descriptor, UInt64(facts.st_ino), &found)
-        // ENOENT is also said where the module is missing, which must not be looked for ten times a second.
+        // ENOENT is also returned if the module is missing, which must not be looked for ten times a second.
         if failure == ENOENT { lacksInterface.store(true, ordering: .relaxed) }
         guard failure == 0, found.receive_queue >= 0 else { return nil }
         return (Int(found.receive_queue), found.send_queue < 0 ? nil : Int(found.send_queue))
@@ -77,7 +78,7 @@ package struct SocketDiagnosis: ~Copyable {
             hasReadEnd: isClosing && found.has_unread_end == 0)
     }
 
-    /// A numeric address as the kernel has it.
+    /// Returns a numeric address in the kernel's form.
     private static func bytes(_ address: SocketAddress) -> (family: Int32, bytes: [UInt8])? {
         switch address.ip {
         case .v4(let bits): (AF_INET, withUnsafeBytes(of: bits) { Array($0) })
@@ -86,7 +87,7 @@ package struct SocketDiagnosis: ~Copyable {
         }
     }
 
-    /// The number in a link that reads `socket:[number]`; nil: it is none, or may not be read.
+    /// Returns the number in a link that reads `socket:[number]`, or `nil` if it has another form or cannot be read.
     package static func inode(_ link: String) -> UInt64? {
         var target = [CChar](repeating: 0, count: 64)
         let length = readlink(link, &target, target.count - 1)

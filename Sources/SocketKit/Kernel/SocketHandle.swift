@@ -1,4 +1,4 @@
-/// Owns one descriptor: it is closed exactly once, when its owner lets go of it.
+/// Owns one descriptor and closes it exactly once, when the owner destroys the handle.
 package struct SocketHandle: ~Copyable {
     private let kernel: any Kernel
     package let descriptor: Int32
@@ -10,7 +10,7 @@ package struct SocketHandle: ~Copyable {
         self.kernel = kernel
     }
 
-    /// Gives the descriptor away: from now on the caller owns it.
+    /// Gives the descriptor away. The caller owns it from now on.
     package mutating func release() -> Int32 {
         isOwner = false
         return descriptor

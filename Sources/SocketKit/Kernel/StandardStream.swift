@@ -4,8 +4,8 @@ import SocketCore
 /// Standard output and standard error. Nothing else in the package writes to them, except the screen, which has its
 /// terminal to itself.
 ///
-/// What is written here may quote peers, files and arguments, so it is escaped by `PrintableText`; but for the bytes of a
-/// peer that the user asked for, where no terminal is.
+/// What is written here may quote peers, files and arguments, so it is escaped by `PrintableText`. The exception is a
+/// peer's bytes that the user asked for, if the stream is not a terminal.
 package enum StandardStream: Int32, Sendable {
     case output = 1
     case error = 2
@@ -15,19 +15,19 @@ package enum StandardStream: Int32, Sendable {
         case written
         /// The reader is gone.
         case nobodyReads
-        /// With this `errno`: a full disk, a closed descriptor.
+        /// The write failed with this `errno`: a full disk, a closed descriptor.
         case failed(Int32)
-        /// The caller no longer wants it, or its deadline is over; part of the text may have been written.
+        /// The caller gave up, or the deadline has passed. Part of the text may have been written.
         case interrupted
     }
 
     /// What ends a write that waits for a reader.
     package struct Interruption {
-        /// Readable when `isWanted` has to be asked.
+        /// Readable when `isWanted` must be called.
         let descriptor: Int32
         /// Whether to give up.
         let isWanted: () -> Bool
-        /// When to give up if the reader still takes nothing; `nil`: never.
+        /// When to give up if the reader still takes nothing, or `nil` for never.
         let deadline: () -> ContinuousClock.Instant?
 
         package init(
@@ -39,7 +39,7 @@ package enum StandardStream: Int32, Sendable {
             self.isWanted = isWanted
         }
 
-        /// For how long poll(2) may wait, in milliseconds; -1 is for ever.
+        /// How long poll(2) may wait, in milliseconds, or -1 for no limit.
         fileprivate var patience: Int32 {
             deadline().map { Int32(clamping: max(0, ($0 - .now).wholeNanoseconds + 999_999) / 1_000_000) } ?? -1
         }
@@ -48,7 +48,7 @@ package enum StandardStream: Int32, Sendable {
     /// Whether the stream is a terminal.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// Writes a text of one or more lines and waits until all of it is written.
+    /// Writes one or more lines of text and waits until all of it is written.
     @discardableResult
     package func write(_ text: String, until interruption: Interruption? = nil) -> Outcome {
         write(Array(PrintableText.escaped(text, keepingLines: true).utf8)[...], interruption)
@@ -60,28 +60,28 @@ package enum StandardStream: Int32, Sendable {
         write(Array((PrintableText.escaped(sentence) + "\n").utf8)[...], nil)
     }
 
-    /// Writes a line over the last one, where the stream is a terminal, and nothing elsewhere. An empty one clears it.
+    /// Replaces the last line if the stream is a terminal, and does nothing otherwise. An empty line clears it.
     package func rewriteLine(_ sentence: String) {
         guard isTerminal else { return }
         _ = write(Array(("\r" + PrintableText.escaped(sentence) + "\u{1B}[K").utf8)[...], nil)
     }
 
-    /// Writes a peer's bytes as they are, or escaped where a terminal would act on them.
+    /// Writes a peer's bytes as they are, or escaped if the stream is a terminal.
     package func write(bytes: [UInt8], until interruption: Interruption? = nil) -> Outcome {
         guard isTerminal else { return write(bytes[...], interruption) }
         return write(String(decoding: bytes.filter { $0 != 0x0D }, as: UTF8.self), until: interruption)
     }
 
-    /// Occupies descriptors 0 to 2 where the program was started without them, so that no file or pipe of the program
-    /// takes their place. Writing to a stream that was missing fails with `EBADF`.
+    /// Opens descriptors 0 to 2 if the program was started without them, so that no file or pipe of the program takes
+    /// their place. Writing to a missing stream fails with `EBADF`.
     package static func openMissing() {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number: those below are taken already.
+            // open returns the lowest free number, and those below are in use.
             _ = open("/dev/null", O_RDONLY)
         }
     }
 
-    /// What a pipe or terminal takes without blocking once poll(2) says that it has room.
+    /// The bytes that a pipe or terminal accepts without blocking once poll(2) reports room.
     private static let piece = 4_096
 
     private func write(_ bytes: ArraySlice<UInt8>, _ interruption: Interruption?) -> Outcome {
@@ -100,7 +100,7 @@ package enum StandardStream: Int32, Sendable {
         return .written
     }
 
-    /// Returns `false` when the caller gave up.
+    /// Returns `false` if the caller gave up.
     private func waitForRoom(_ interruption: Interruption?) -> Bool {
         var polled = [pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)]
         if let interruption { polled.append(pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)) }
