@@ -6,7 +6,7 @@ struct ClosedSockets {
     private let retention: Duration
     private var sockets: [EndedSession] = []
     private var head = 0
-    /// The traffic kept for the latest of them. The limit bounds memory, and says nothing about relevance.
+    /// The traffic kept for the latest of them. The limit is there to bound memory only.
     private var traffic: [SocketID: TrafficLog] = [:]
     /// The bytes that this traffic takes.
     private(set) var trafficCost = 0
@@ -49,7 +49,6 @@ struct ClosedSockets {
 
     func log(of id: SocketID) -> TrafficLog? { traffic[id] }
 
-    /// The traffic kept for each session.
     var trafficUses: [TrafficUse] { traffic.compactMap { TrafficUse($1, of: $0) } }
 
     /// Trims the traffic of each session to its share.

@@ -22,7 +22,6 @@ struct EngineMeter {
         mailboxDepth.note(Int64(jobs), now: now)
     }
 
-    /// Returns the measurements as of `now`.
     mutating func times(_ now: MonotonicTime) -> EngineTimes {
         var times = EngineTimes()
         times.busy = .nanoseconds(busy)

@@ -31,7 +31,8 @@ extension EngineState {
             armTimer()
             return result
         }
-        // No callback is pending, and no caller on the stack is in the middle of a step, so retired objects can go.
+        // No callback is pending, and no caller on the stack is in the middle of a step, so retired objects can be
+        // released.
         if outbox.isEmpty, !outbox.isDelivering, !hasTaken {
             forgetUnreceived()
             releaseRetired()

@@ -2,7 +2,6 @@ import SocketCore
 
 /// Traffic that is kept for a user to see, with a limit for each session and one for all of them.
 extension EngineState {
-    /// Returns an empty log for a session.
     func newTrafficLog() -> TrafficLog { TrafficLog(limit: configuration.trafficLimit) }
 
     /// Returns the traffic kept for a session, whether it is live or closed.
@@ -24,7 +23,7 @@ extension EngineState {
         return changed
     }
 
-    /// Counts the bytes that a live session keeps in addition, or no longer. No other session's log may be in use
+    /// Adds to the memory that live sessions keep, or subtracts from it. No other session's log may be in use
     /// meanwhile.
     func charge(_ bytes: Int) {
         trafficCost += bytes
@@ -99,10 +98,9 @@ extension Connection {
     /// The traffic that it keeps, or `nil` if it keeps none.
     var trafficUse: TrafficUse? { keepsTraffic ? TrafficUse(traffic, of: id) : nil }
 
-    /// The bytes that its traffic takes.
     var trafficCost: Int { keepsTraffic ? traffic?.cost ?? 0 : 0 }
 
-    /// Gives its log away, because it has ended.
+    /// Removes and returns its log, because it has ended.
     func takeTraffic() -> TrafficLog? {
         guard keepsTraffic else { return nil }
         let log = traffic
@@ -115,10 +113,9 @@ extension DatagramSession {
     /// The traffic that it keeps, or `nil` if it keeps none.
     var trafficUse: TrafficUse? { TrafficUse(traffic, of: id) }
 
-    /// The bytes that its traffic takes.
     var trafficCost: Int { traffic?.cost ?? 0 }
 
-    /// Gives its log away, because it has ended.
+    /// Removes and returns its log, because it has ended.
     func takeTraffic() -> TrafficLog? {
         let log = traffic
         traffic = nil

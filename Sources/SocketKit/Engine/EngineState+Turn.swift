@@ -35,8 +35,7 @@ extension EngineState {
                 break
             }
             releaseRetired()
-            // This may have closed sockets that must be notified, or looked up others, whose handles are retained
-            // since.
+            // This may have closed sockets that must be notified, or looked up others, which are retained now.
             if outbox.isEmpty, holding.isEmpty, retired.isEmpty, isUpToDate, mailbox.sleep() {
                 // The reactor reports most of these again, but not those of descriptors that are no longer registered.
                 if unseen.isEmpty { return }
@@ -136,7 +135,7 @@ extension EngineState {
 
     // MARK: The end of a turn
 
-    /// Releases handles and ended sessions that were retained for callbacks, once all of these have run.
+    /// Releases handles, ended sessions and users' objects that were retained, once all callbacks have run.
     func releaseRetired() {
         // The lists are cleared while user code runs, and must not be cleared again by what it asks for.
         assert(!outbox.isDelivering)

@@ -61,7 +61,7 @@ final class EngineState: EngineStorage {
 
     var scratch: UnsafeMutableRawBufferPointer { buffers.received }
     var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }
-    /// The budget for inflating messages of peers.
+    /// The budget for inflating peers' compressed messages.
     var inflation: InflationBudget
     /// The bytes counted for messages that WebSockets have received in part.
     var unfinishedBytes = 0
@@ -102,7 +102,7 @@ final class EngineState: EngineStorage {
         ring.record(kind, of: socket, at: now, tag: tag, first: first, second: second)
     }
 
-    /// Requests a wake-up for `socket`, if none is due by then. The session must report it as its next one.
+    /// Requests a wake-up for `socket`, if none is due by then. The session must report it as its `scheduledDeadline`.
     func schedule(_ deadline: MonotonicTime, for socket: SocketID) {
         deadlines.insert(deadline, socket)
         if deadlines.isCrowded { deadlines.removeOutdated { sessions[$0]?.scheduledDeadline } }

@@ -96,7 +96,7 @@ package final class EpollReactor: Reactor {
             batch.reserveCapacity(capacity)
         }
 
-        /// Returns an empty batch that has memory.
+        /// Returns an empty batch with reserved memory.
         func takeBatch() -> [Readiness] {
             var taken: [Readiness] = []
             swap(&taken, &batch)

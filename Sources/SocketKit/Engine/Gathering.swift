@@ -35,7 +35,7 @@ extension SocketEngine {
     func hasPumped() { mailbox.pumped() }
 
     /// Returns whether this thread's posts wait from now on until `endGathering`. They don't on the engine's own queue,
-    /// where no thread must be woken.
+    /// where no thread needs waking.
     func beginGathering() -> Bool { !isOnQueue && mailbox.beginGathering() }
 
     /// Carries out what was gathered on this thread, unless that was done already.

@@ -109,8 +109,7 @@ package final class Lead: Sendable {
     /// Whether the caller is the thread that leads.
     var isHere: Bool { leader.load(ordering: .sequentiallyConsistent) == pthread_self() }
 
-    /// Requests a turn if the caller leads, since no thread must be woken then. Returns `false` if the leader must be
-    /// woken.
+    /// Requests a turn without waking a thread, if the caller leads. Returns `false` if the leader must be woken.
     ///
     /// The caller may be losing the lead right now. Either it sees that here, or the thread that takes the lead sees
     /// what it stored.
@@ -215,7 +214,6 @@ package final class Lead: Sendable {
 
     // MARK: The other thread
 
-    /// Whether the other thread sleeps.
     var isOtherAsleep: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
 
     private func startOther() {

@@ -28,8 +28,8 @@ import Synchronization
 }
 
 extension Lock where Value: ~Copyable {
-    /// Lets `exchange` swap a member of the value for `new`. The old member is destroyed after the lock is released: it may
-    /// be an object of the user's, and its deinit may take this lock or wait for a thread that does.
+    /// Lets `exchange` swap a member of the value for `new`. The old member is destroyed after the lock is released: it
+    /// may be an object of the user's, and its deinit may take this lock or wait for a thread that does.
     package borrowing func replace<Member: Sendable & ~Copyable>(
         with new: consuming Member, _ exchange: (inout Value, inout Member) -> Void
     ) {

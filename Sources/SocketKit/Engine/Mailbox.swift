@@ -11,9 +11,7 @@ enum EngineJob: ~Copyable, Sendable {
     /// Starts a connect to known addresses. It is a job so that a connect never fails before the caller knows its
     /// session.
     case begin(SocketID, [SocketAddress])
-    /// The result of resolving a name.
     case resolved(SocketID, Result<[SocketAddress], SocketError>)
-    /// The delegate queue of this session has caught up.
     case caughtUp(SocketID)
     /// A connection that moves here from another engine.
     case take(Shared<MovedConnection>, AsyncSocket)

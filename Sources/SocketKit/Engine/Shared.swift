@@ -42,14 +42,12 @@ struct Rare<Value> {
     }
 }
 
-/// An optional time in eight bytes, because every connection has some: an optional takes sixteen.
+/// An optional time in eight bytes, where an `Optional` takes sixteen. Every connection holds some.
 struct PackedTime: Equatable {
     /// The time, or `Int64.min` for none. Clocks count up from zero.
     private var nanoseconds: Int64
 
-    /// Packs a time.
     init(_ time: MonotonicTime? = nil) { nanoseconds = time?.nanoseconds ?? .min }
 
-    /// The time, or `nil` if there is none.
     var value: MonotonicTime? { nanoseconds == .min ? nil : MonotonicTime(nanoseconds: nanoseconds) }
 }

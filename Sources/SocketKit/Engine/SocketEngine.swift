@@ -4,8 +4,8 @@ import SocketCore
 /// One serial queue, one thread that waits for the kernel, and all sockets created on it.
 ///
 /// Everything about its sockets happens on `queue`. A socket does the same whether a handle, a delegate or a user at a
-/// screen requests it. Use one engine. To use more cores, create more engines; one engine never uses more threads. An
-/// engine lives while it or one of its sockets is retained. Then it closes what is open.
+/// screen requests it. Use one engine. To use more cores, create more engines; one engine never spreads over more
+/// threads. The engine lives while it or one of its sockets is retained. Then it closes what is open.
 public final class SocketEngine: Sendable {
     /// The engine's serial queue. You can submit work to it, but that work delays every socket on the engine.
     public let queue: DispatchQueue
@@ -51,8 +51,8 @@ public final class SocketEngine: Sendable {
 
     /// Starts an engine on another kernel, clock, reactor and resolver. `schedule` submits work to the queue, or is
     /// `nil` for Dispatch. A simulation keeps the work and runs it on its own thread, when its seed says so. In a test
-    /// that tells sessions apart, `names` must not repeat a session of another engine that connections move to. With
-    /// `allowsGathering`, threads of delegate queues may enter the engine, guarded by the reactor's timer, and the
+    /// that tells sessions apart, `names` must not repeat the identifiers of another engine that connections move to.
+    /// With `allowsGathering`, threads of delegate queues may enter the engine, guarded by the reactor's timer, and the
     /// engine's own threads may call delegates on their queues.
     package init(
         _ configuration: EngineConfiguration, kernel: any Kernel, clock: any EngineClock, reactor: any Reactor,
@@ -176,7 +176,6 @@ public final class SocketEngine: Sendable {
     /// The inspection that the environment requested, if it is still served.
     var askedInspection: SocketInspection? { inspections.withLock { $0 }.first { $0.isAskedFor } }
 
-    /// Releases a stopped inspection.
     func forget(_ inspection: SocketInspection) { inspections.withLock { $0.removeAll { $0 === inspection } } }
 
     func owns(_ state: EngineState) -> Bool { mailbox === state.mailbox }
@@ -214,7 +213,6 @@ public final class SocketEngine: Sendable {
     /// Sets what runs between two steps of a move, where other threads may act.
     package func interleave(_ others: (@Sendable () -> Void)?) { interleave.withLock { $0 = others } }
 
-    /// Lets other threads of a simulation act.
     func letOthersAct() { interleave.withLock { $0 }?() }
 
     /// Whether no turn is needed before something happens. Must not be called by user code within a turn.

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension EngineState {
-    /// The queued operations, and their bytes, from which on a viewer can't add another one.
+    /// At this many operations, or bytes, queued on a session, a viewer can't add another operation.
     private static let viewerOperations = 1_024
     private static let viewerBytes = 16 << 20
 

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Requests of viewers to the program. Each is accounted for until it is answered.
+/// Viewers' requests to the program. Each is accounted for until it is answered.
 extension InspectionServer {
     /// Lets the program carry out a request line, if it takes requests.
     func carryOut(_ line: String, for viewer: InspectionViewer) {

@@ -374,9 +374,7 @@ final class InspectionServer: Sendable {
 
 /// Processor time as counted by the kernel.
 enum ProcessorTime {
-    /// The time used by this thread.
     static var ofThread: Duration { read(CLOCK_THREAD_CPUTIME_ID) }
-    /// The time used by all threads of this process.
     static var ofProcess: Duration { read(CLOCK_PROCESS_CPUTIME_ID) }
 
     private static func read(_ clock: clockid_t) -> Duration {

@@ -67,7 +67,8 @@ public final class SocketInspection: Sendable {
         return inspection
     }
 
-    /// Disconnects the viewers and removes the socket's file before it returns. Has no effect the second time.
+    /// Stops serving and disconnects the viewers. The socket's file is removed before this returns. Has no effect the
+    /// second time.
     public func stop() { server.stop() }
 
     /// Serves `engine` if the environment requests it.

@@ -12,7 +12,7 @@ final class ViewerAccount: Sendable {
 
     private let state = Lock(State())
 
-    /// The bytes of requests that may wait.
+    /// The bytes of unfinished requests above which nothing more is read.
     static let limit = 4 << 20
     /// The refusals that may wait to be sent. Further ones are only counted.
     private static let refusalLimit = 16
@@ -43,7 +43,6 @@ final class ViewerAccount: Sendable {
         }
     }
 
-    /// Removes and returns the answers.
     func takeAnswers() -> [InspectionAnswer] {
         state.withLock { state in
             defer { state.answers = [] }
@@ -51,7 +50,6 @@ final class ViewerAccount: Sendable {
         }
     }
 
-    /// Removes and returns the refusals to send.
     func takeRefusals() -> [String] {
         state.withLock { state in
             guard !state.refusals.isEmpty else { return [] }

@@ -17,7 +17,7 @@ package final class DatagramInbox {
     package static let longest = 1 << 20
 
     package init() {
-        // Room for 64 of the longest datagrams that UDP allows, or for fewer longer ones.
+        // Room for 64 of the longest UDP datagrams, or for fewer that are even longer.
         guard let memory = csystem_inbox_make(4 << 20) else { fatalError("no memory for datagrams") }
         self.memory = memory
     }

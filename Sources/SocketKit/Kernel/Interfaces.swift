@@ -2,7 +2,7 @@ import Glibc
 import SocketCore
 
 extension Resolver {
-    /// getifaddrs(3).
+    /// Looks the addresses up with getifaddrs(3).
     package func addresses(ofInterface name: String) -> [SocketAddress] {
         if name == "localhost" || name == "loopback" {
             return [.v4(host: "127.0.0.1", port: 0), .v6(host: "::1", port: 0)]
@@ -53,7 +53,7 @@ extension Resolver {
     }
 }
 
-/// The text form of interfaces in GCDAsyncSocket: `[interface][:port]`.
+/// The text form that GCDAsyncSocket gives interfaces: `[interface][:port]`.
 struct InterfaceText {
     /// The interface's name, or `nil` for any interface.
     let name: String?

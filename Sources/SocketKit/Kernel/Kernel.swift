@@ -22,13 +22,13 @@ package enum SocketOption: Equatable {
     /// The IPv6 socket of a pair leaves IPv4 to the other one (IPV6_V6ONLY).
     case onlyIPv6
     case noDelay
-    /// The requested bytes. The kernel doubles them and clamps them to its limits.
+    /// The requested size in bytes. The kernel doubles it and clamps it to its limits.
     case sendBuffer(Int)
     case receiveBuffer(Int)
     /// The seconds of silence before the first probe, the seconds between probes, and the number of probes.
     case keepAlive(idle: Int32, interval: Int32, count: Int32)
     case reusePort
-    /// Datagrams may go to the broadcast address (SO_BROADCAST).
+    /// Whether datagrams may go to the broadcast address (SO_BROADCAST).
     case broadcast(Bool)
     /// Each datagram comes with its destination and interface (IP_PKTINFO).
     case reportsDestination(isIPv6: Bool)
@@ -50,8 +50,8 @@ package enum SocketOption: Equatable {
 
 /// The interface for all system calls on sockets, so that tests can record calls and force errors.
 ///
-/// Implementations retry EINTR, and trap on errnos that only an error of ours can cause (EBADF, EFAULT). Calls that
-/// return a bare `Int32` return 0 or an errno. Descriptors are made non-blocking and close-on-exec.
+/// Implementations retry EINTR, and trap on errnos that only a bug of ours can cause (EBADF, EFAULT). Calls that return
+/// a bare `Int32` return 0 or an errno. Descriptors are made non-blocking and close-on-exec.
 package protocol Kernel: AnyObject, Sendable {
     /// Opens a stream socket for the family of `address` (socket(2)). Returns the descriptor, or the errno as a
     /// failure.

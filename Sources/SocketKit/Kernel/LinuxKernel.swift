@@ -9,7 +9,8 @@ package final class LinuxKernel: Kernel {
     /// Returns the user at the other end of a Unix-domain socket, or -1 if it is not known.
     package func peerUser(_ descriptor: Int32) -> Int64 { csystem_peer_user(descriptor) }
 
-    /// Returns the process that listens at the other end of a Unix-domain socket, or 0 if it has no number here.
+    /// Returns the process that listens at the other end of a Unix-domain socket, as the kernel reports it, or 0 if it
+    /// has no number here.
     package func peerProcess(_ descriptor: Int32) -> Int32 { csystem_peer_process(descriptor) }
 
     package func openStream(for address: SocketAddress) -> IOResult {

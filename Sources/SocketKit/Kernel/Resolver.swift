@@ -31,7 +31,7 @@ package final class SystemResolver: Resolver {
         return [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
     }
 
-    /// Looks up what `resolve` answers. Blocks.
+    /// Returns what `resolve` would answer. Blocks.
     static func lookUp(host: String, port: UInt16) -> Result<[SocketAddress], SocketError> {
         loopback(host: host, port: port).map { .success($0) } ?? lookUp(host: host, port: port, flags: 0)
     }

@@ -33,20 +33,18 @@ final class EngineTapes {
         return room[..<count]
     }
 
-    /// Called when the received bytes have been used. The buffer stays, unless a tape keeps it.
+    /// Ends the use of the received bytes. The buffer stays, unless a tape keeps it.
     func endReceiving() {
         if !room.isEmpty, !SpareArrays.isHeldOnce(&room) { room = [] }
     }
 }
 
 extension EngineState {
-    /// Starts recording on a tape.
     func record(on tape: RecordingTape) {
         tapeGeneration &+= 1
         tapes = EngineTapes((tapes?.all ?? []) + [tape], tapeGeneration)
     }
 
-    /// Stops recording on a tape.
     func stopRecording(on tape: RecordingTape) {
         let left = tapes?.all.filter { $0 !== tape } ?? []
         tapes = left.isEmpty ? nil : EngineTapes(left, tapeGeneration)

@@ -1,7 +1,7 @@
 import Glibc
 import SocketCore
 
-/// The output of a recording: a file that is started again at half its limit, or standard output. Used by one thread.
+/// The output of a recording: a file that is started over at half its limit, or standard output. Used by one thread.
 package struct RecordingFile: Sendable {
     private let path: String?
     private let limit: Int?

@@ -129,7 +129,6 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// Adds a captured packet.
     func packet(_ packet: CapturedPacket) {
         change { state in
             guard state.weight + packet.bytes.count <= Self.limit else {
@@ -167,7 +166,7 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// Returns a buffer for one read, which overwrites its contents.
+    /// Returns a buffer for one read, with arbitrary contents.
     func takeRoom() -> [UInt8] {
         state.withLock { $0.rooms.popLast() } ?? [UInt8](repeating: 0, count: Self.roomSize)
     }

@@ -33,7 +33,7 @@ public final class SocketRecorder: Sendable {
         public var written: UInt64 = 0
         /// Reads and writes that were not recorded because they came faster than they were taken.
         public var dropped: UInt64 = 0
-        /// About the number of bytes that are kept in memory.
+        /// The approximate number of bytes kept in memory.
         public var kept = 0
         /// When the recording in memory begins, or `nil` if nothing is kept.
         public var keptSince: MonotonicTime?
@@ -136,8 +136,8 @@ public final class SocketRecorder: Sendable {
     }
 
     /// Writes the recording in memory to a file, which is complete: it starts with the state of every session. The
-    /// recording stays in memory, so this can be called again, also after `stop()`. Waits until the file is written, on
-    /// any thread.
+    /// recording stays in memory, so this can be called again, also after `stop()`. Waits until the file is written.
+    /// May be called on any thread.
     /// - Parameter path: the file, with the same rules as in `init(_:to:_:)`; `-` is standard output.
     /// - Throws: `badParameter` with a sentence that names the path, if it cannot be written, or if this recorder
     ///   writes its own file.
@@ -325,9 +325,7 @@ public final class SocketRecorder: Sendable {
 }
 
 extension SocketEngine {
-    /// Starts recording on a tape.
     func record(on tape: RecordingTape) { enter { $0.record(on: tape) } }
 
-    /// Stops recording on a tape.
     func stopRecording(on tape: RecordingTape) { enter { $0.stopRecording(on: tape) } }
 }
