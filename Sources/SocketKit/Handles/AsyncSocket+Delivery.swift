@@ -1,9 +1,9 @@
 import SocketCore
 
-/// What the engine does with a handle.
+/// The engine's interface to the handle.
 extension AsyncSocket: DeliveringHandle {
-    /// Runs `body` on the queue of the engine that this socket lives on, with its present session, after all that was
-    /// posted. A move may change both while this waits for the queue; then it begins anew.
+    /// Runs `body` on the queue of the socket's engine with the current session, after all jobs posted so far. If a
+    /// move changes the engine while this waits for the queue, it starts again.
     func enter<R>(_ body: (EngineState, SocketID?) -> R) -> R {
         while true {
             let engine = engine
@@ -15,7 +15,7 @@ extension AsyncSocket: DeliveringHandle {
         }
     }
 
-    /// A command came whose session is over: it fails.
+    /// Fails a command whose session has already ended.
     func forwardOrFail(_ action: SocketCommand.Action, as operation: OperationID, in engineState: EngineState) {
         guard let failed = action.failure(as: operation) else { return }
         engineState.outbox.append(.missed(self, .failed(failed)))
@@ -28,40 +28,40 @@ extension AsyncSocket: DeliveringHandle {
         }
     }
 
-    /// The session is over; `ending` is how it was at its end.
+    /// Records that the session has ended, with its final state.
     func sessionEnded(_ id: SocketID, as ending: EndedSession) {
         state.withLock { $0.core.present.end(id, as: ending) }
     }
 
-    /// Why the last session ended; nil: this side asked for it.
+    /// Why the last session ended, or `nil` if the local side closed it.
     var lastError: SocketError? { closeRecord?.error }
 
-    /// Whether somebody awaits this operation.
+    /// Whether a task awaits this operation.
     func awaits(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.operations[operation] != nil } }
 
     /// Whether the task that awaits this operation was cancelled and has no answer yet.
     func hasGivenUp(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.isGivenUp(operation) } }
 
-    /// The reads that somebody awaits.
+    /// The reads that tasks await.
     var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
 
-    /// Whether there is a delegate, where callbacks come on the engine's queue and nobody awaits anything; nil elsewhere.
+    /// Whether there is a delegate, or `nil` if callbacks don't run on the engine's queue or a task awaits something.
     func hasInlineDelegate(in engine: EngineState) -> Bool? {
         let (hasInlineDelegate, delegate) = state.withLock { state in
             let hasInlineDelegate = state.pump == nil && !state.isAwaited
             return (hasInlineDelegate, hasInlineDelegate ? state.delegate : nil)
         }
-        // This may be its last reference.
+        // This may be the delegate's last reference.
         if let delegate { engine.retire(delegate) }
         return hasInlineDelegate ? delegate != nil : nil
     }
 
-    /// How callbacks arrive, for a snapshot; `reading` is the read in hand.
+    /// How callbacks are delivered, for a snapshot. `reading` is the current read.
     func callbacks(reading: OperationID?, in engine: EngineState) -> CallbackSnapshot {
         let (isAwaited, pump, delegate) = state.withLock { state in
             (reading.map { state.awaited.operations[$0] != nil } ?? true, state.pump, state.delegate)
         }
-        // This may be its last reference.
+        // This may be the delegate's last reference.
         if let delegate { engine.retire(delegate) }
         var snapshot = CallbackSnapshot(
             isHeard: delegate != nil || isAwaited, undelivered: backPressure.weight)
@@ -79,8 +79,8 @@ extension AsyncSocket: DeliveringHandle {
         case nowhere
     }
 
-    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called. True when so much
-    /// waits for that queue that no more shall be taken from the kernel; `caughtUp` is posted when that is over.
+    /// Answers the awaiting task, or calls the delegate on its queue. Returns `true` if so much waits for that queue
+    /// that the session must stop reading from the kernel; `caughtUp` is posted when it can resume.
     @inline(__always)
     func deliver(_ notice: SocketNotice) -> Bool {
         let way = state.withLock { state -> Way in
@@ -105,26 +105,26 @@ extension AsyncSocket: DeliveringHandle {
         }
     }
 
-    /// Whether a delegate with a queue of its own is called for completed writes. A layer whose own delegate has no use for
-    /// them clears it, which saves the way to that queue.
+    /// Whether a delegate with its own queue is called for completed writes. A layer whose delegate ignores them clears
+    /// it, which saves the hop to that queue.
     package var hearsOfWrites: Bool {
         get { state.withLock { $0.hearsOfWrites } }
         set { state.replace(with: newValue) { swap(&$0.hearsOfWrites, &$1) } }
     }
 
-    /// Without a closure, which would be allocated for each notice.
+    /// Avoids a closure, which would be allocated for each notice.
     func send(_ notice: SocketNotice, by pump: DelegatePump) {
         pump.append(notice, for: self)
     }
 
-    /// A move may change the engine and the session at any time.
+    /// Posts under the lock, because a move can change the engine and the session at any time.
     func postCaughtUp() {
         state.withLock { state in
             if let session = state.session { state.engine.post(.caughtUp(session)) }
         }
     }
 
-    /// Tells the delegate what somebody awaited too, and who may have changed the delegate.
+    /// Also notifies the delegate of something that a task awaited. That task may have changed the delegate.
     private func deliverBesides(_ notice: SocketNotice) -> Bool {
         let (pump, delegate) = state.withLock { ($0.pump, $0.delegate) }
         if let pump { return weigh(notice, andSendBy: pump) }
@@ -132,15 +132,16 @@ extension AsyncSocket: DeliveringHandle {
         return false
     }
 
-    /// Calls the present delegate: one that was set while this waited gets it.
+    /// Calls the current delegate, which may have been set while the notice was queued.
     func call(_ notice: SocketNotice) { call(notice, delegate) }
 
-    /// Whether bytes can be shown where they are: the delegate is called where they arrive.
+    /// Whether bytes can be lent, because the delegate is called where they arrive.
     var deliversInline: Bool { state.withLock { $0.pump == nil } }
 
-    /// Calls `body` with the delegate as long as it wants to go on, on the engine's queue; again where that is another one
-    /// by then, of which `isSame` tells, unless callbacks come elsewhere from then on. The delegate is retained meanwhile,
-    /// since to load the weak reference is expensive. User code may let go of it, so it is released as user code runs.
+    /// Calls `body` with the delegate on the engine's queue until it returns `false` or callbacks move to another
+    /// queue. `isSame` is `false` once the delegate has changed; the next call gets the new one. The delegate is
+    /// retained during the call, because loading the weak reference is expensive. User code may drop its other
+    /// references, so it is released as user code runs.
     func withDelegate(
         in engine: EngineState, _ body: (_ delegate: (any AsyncSocketDelegate)?, _ isSame: () -> Bool) -> Bool
     ) {
@@ -183,9 +184,10 @@ extension AsyncSocket: DeliveringHandle {
         }
     }
 
-    // MARK: For those who await
+    // MARK: Awaiting
 
-    /// Queues a read as an `await` does, for who simulates tasks; `answer` gets the operation's name and what came of it.
+    /// Queues a read as an `await` does, for callers that simulate tasks. `answer` receives the operation's identifier
+    /// and result.
     package func await(
         _ request: ReadRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {
@@ -194,7 +196,8 @@ extension AsyncSocket: DeliveringHandle {
         return operation
     }
 
-    /// Queues a write likewise.
+    /// Queues a write as an `await` does, for callers that simulate tasks. `answer` receives the operation's identifier
+    /// and result.
     package func await(
         _ request: WriteRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {
@@ -203,14 +206,15 @@ extension AsyncSocket: DeliveringHandle {
         return operation
     }
 
-    /// The task that awaits this operation was cancelled: the engine ends it and answers, or answers and lets it go on.
+    /// Gives up an operation whose awaiting task was cancelled. The engine ends it and answers, or answers and lets it
+    /// continue.
     package func giveUp(_ operation: OperationID) {
         guard state.withLock({ $0.isAwaited && $0.changeAwaited { $0.giveUp(operation) } }) else { return }
         cancel(.operation(operation))
     }
 
-    /// Asks for the connection or for TLS, and waits for one of the two; `nil`, or why it failed, be it at the call or
-    /// later. When the task is cancelled the connection is closed, which answers.
+    /// Requests the connection or TLS and waits for it. Throws why it failed, whether at the call or later. Cancelling
+    /// the task closes the connection, which gives the answer.
     func wait(
         in list: any WritableKeyPath<AwaitedAnswers, Waiters<SocketError?>> & Sendable, _ operation: String,
         _ begin: () throws(SocketError) -> Void
@@ -218,7 +222,7 @@ extension AsyncSocket: DeliveringHandle {
         let waiter = engine.names.nextOperation()
         let cancelled = SocketError.cancelled(operation)
         let error: SocketError? = await waitForAnswer(orIfCancelled: cancelled) { answer in
-            // Before it begins, or the answer could come before anybody waits for it.
+            // Registered first, because the answer could otherwise arrive before its waiter.
             state.withLock { state in
                 let session = state.session
                 state.changeAwaited { $0[keyPath: list].add(waiter, of: session, answer) }

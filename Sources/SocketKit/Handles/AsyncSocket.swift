@@ -4,20 +4,20 @@ import Synchronization
 
 /// A TCP or Unix-domain stream socket.
 ///
-/// It is a handle: it holds an engine and the number of its present session, and may be used from any thread. Reads and
-/// writes are queued and return at once; `connect`, `disconnect` and the getters wait for the engine's queue, and may be
-/// called on it. What one thread asks for happens in the order in which it asked. Releasing the last reference closes
-/// the connection. GCDAsyncSocket: the class of that name.
+/// A socket is a handle: it holds an engine and the identifier of its current session, and you can use it from any
+/// thread. Reads and writes are queued and return at once. `connect`, `disconnect` and the getters wait for the
+/// engine's queue, and can be called on it. Requests from one thread are carried out in the order made. Releasing the
+/// last reference closes the connection. GCDAsyncSocket: the class of that name.
 public final class AsyncSocket: Sendable {
-    /// The engine that it lives on; `move(to:)` changes it.
+    /// The engine that owns the socket. `move(to:)` changes it.
     public var engine: SocketEngine { state.withLock { $0.engine } }
     let state: Lock<SocketHandleState>
-    /// How often the delegate or its queue was changed, for whoever holds on to it for a while.
+    /// Counts changes of the delegate or its queue, so that `withDelegate` can detect one.
     let delegateChanges = Atomic<UInt32>(0)
-    /// Notices on their way to the delegate's queue.
+    /// Notices in transit to the delegate's queue.
     let backPressure = BackPressure()
 
-    /// Makes an idle socket. Without a delegate queue, callbacks come on the engine's queue.
+    /// Creates a disconnected socket. If `delegateQueue` is `nil`, callbacks run on the engine's queue.
     public init(
         engine: SocketEngine, delegate: (any AsyncSocketDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
         configuration: SocketConfiguration = SocketConfiguration()
@@ -28,7 +28,8 @@ public final class AsyncSocket: Sendable {
                 configuration: Shared(configuration)))
     }
 
-    /// A connection that a listener took. It shares the listener's pump, so that nothing of it overtakes `didAccept`.
+    /// Creates the socket of an accepted connection. It shares the listener's pump, so that none of its callbacks
+    /// overtakes `didAccept`.
     init(acceptedBy listener: SocketListener, session: SocketID, configuration: Shared<SocketConfiguration>) {
         state = Lock(
             SocketHandleState(
@@ -43,7 +44,7 @@ public final class AsyncSocket: Sendable {
 
     // MARK: Settings
 
-    /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
+    /// The delegate, held weakly. A new delegate receives every callback that hasn't started yet.
     public var delegate: (any AsyncSocketDelegate)? {
         get { state.delegate }
         set {
@@ -52,29 +53,30 @@ public final class AsyncSocket: Sendable {
         }
     }
 
-    /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
+    /// The queue callbacks run on, or `nil` for the engine's queue. Callbacks already sent to the previous queue still
+    /// run there.
     public var delegateQueue: DispatchQueue? {
         get { state.pump?.queue }
         set {
-            // Sockets that share a pump share the way to its queue, so one that has the right pump keeps it.
+            // Keep a pump that already fits, because sockets that share a pump share one path to its queue.
             if isPumped(to: newValue) { return }
             state.pump = .pump(to: newValue, from: engine)
             delegateChanges.add(1, ordering: .releasing)
         }
     }
 
-    /// Whether callbacks go to this queue by a pump of the present engine.
+    /// Whether the pump already carries callbacks from the current engine to this queue.
     private func isPumped(to queue: DispatchQueue?) -> Bool {
         state.withLock { $0.pump?.carries(from: $0.engine, to: queue) ?? false }
     }
 
-    /// Settings that outlive sessions; a change takes effect at the next connect.
+    /// Settings that outlive sessions. A change takes effect at the next connect.
     public var configuration: SocketConfiguration {
         get { state.configuration.value }
         set { state.configuration = Shared(newValue) }
     }
 
-    /// Anything of the caller's; never looked at.
+    /// A value for your own use. The socket never reads it.
     public var userData: (any Sendable)? {
         get { state.userData }
         set { state.userData = newValue }
@@ -82,31 +84,31 @@ public final class AsyncSocket: Sendable {
 
     // MARK: Facts
 
-    /// The present session; nil when there is none.
+    /// The current session, or `nil` if there is none.
     public var session: SocketID? { state.withLock { $0.session } }
 
-    /// Whether there is no session: neither connected nor about to be.
+    /// Whether there is no session: the socket is neither connected nor connecting.
     public var isDisconnected: Bool { fact { $0 == nil } }
 
-    /// Whether bytes can pass.
+    /// Whether the connection is open.
     public var isConnected: Bool { fact { $0?.machine.isOpen ?? false } }
 
-    /// The peer's address; `nil` before it is known. It stays after the end of the session, so that every callback can
-    /// read it, until the next session begins.
+    /// The peer's address, or `nil` if it isn't known yet. It stays available after the session ends, so that every
+    /// callback can read it, until the next session begins.
     public var peerAddress: SocketAddress? { fact({ $0.peer }, ended: { $0.peer }) }
 
-    /// Our own address; `nil` before there is one. It stays as `peerAddress` does.
+    /// The local address, or `nil` if there is none yet. It stays available until the next session begins.
     public var localAddress: SocketAddress? { fact({ $0.local }, ended: { $0.local }) }
 
-    /// How the last session ended; `nil` while there is one, and before the first.
+    /// How the last session ended, or `nil` during a session and before the first.
     public var closeRecord: CloseRecord? { fact({ _ in nil }, ended: { $0.closed }) }
 
-    /// Bytes queued for writing that the kernel has not taken; 0 when not connected.
+    /// The number of queued bytes the kernel hasn't accepted yet, or 0 if the socket isn't connected.
     public var pendingWriteBytes: Int { fact { $0?.machine.pendingWriteBytes ?? 0 } }
 
-    /// Runs `body` with the descriptor, on the engine's queue, and returns what it returns; nil without running it when
-    /// there is no descriptor, which is so before the connection stands. For options and questions that have no name
-    /// here; whoever reads, writes or closes the descriptor breaks the connection. GCDAsyncSocket: `performBlock:` with
+    /// Runs `body` with the descriptor on the engine's queue and returns its result. Returns `nil` without running it
+    /// if there is no descriptor, as before the connection is established. Use it for options and queries that have no
+    /// API here. Reading, writing or closing the descriptor breaks the connection. GCDAsyncSocket: `performBlock:` with
     /// `socketFD`.
     public func withDescriptor<R, Failure: Error>(
         _ body: (Int32) throws(Failure) -> R
@@ -122,7 +124,7 @@ public final class AsyncSocket: Sendable {
         enter { state, session in body(session.flatMap { state.connection($0) }) }
     }
 
-    /// A fact of the present session; of the last one, as it was at its end, while there is none.
+    /// Reads a fact from the current session or, if there is none, from the last one's final snapshot.
     func fact<R>(_ present: (Connection) -> R?, ended: (SocketSnapshot) -> R?) -> R? {
         enter { engineState, session in
             if let connection = session.flatMap({ engineState.connection($0) }) { return present(connection) }
@@ -132,25 +134,28 @@ public final class AsyncSocket: Sendable {
 
     // MARK: Connecting
 
-    /// Begins to connect to a host name or numeric address; `didConnectTo` or `didDisconnect` tells how it went. Reads
-    /// and writes may be queued at once. `timeout` covers resolving and connecting; nil: none but the system's.
+    /// Starts connecting to a host name or numeric address. `didConnectTo` or `didDisconnect` reports the result. You
+    /// can queue reads and writes at once. `timeout` covers both resolving and connecting. Pass `nil` for the system's
+    /// timeouts only.
     ///
-    /// Throws `badParameter` for an empty host or port 0, `badConfiguration` when there is a session already or both
-    /// families are switched off. GCDAsyncSocket: `connectToHost:onPort:withTimeout:error:`.
+    /// Throws `badParameter` if the host is empty or the port is 0, and `badConfiguration` if there is already a
+    /// session or both families are disabled. GCDAsyncSocket: `connectToHost:onPort:withTimeout:error:`.
     public func connect(toHost host: String, port: UInt16, timeout: Duration? = nil) throws(SocketError) {
         try connect(to: .tcp(host: host, port: port), timeout: timeout)
     }
 
-    /// Begins to connect, as `connect(toHost:port:timeout:)` does, to TCP or to a Unix-domain socket.
+    /// Starts connecting to a TCP or Unix-domain endpoint, as `connect(toHost:port:timeout:)` does.
     public func connect(to endpoint: Endpoint, timeout: Duration? = nil) throws(SocketError) {
         try enter { state, _ in
             Result { () throws(SocketError) in try state.connect(self, to: endpoint, timeout: timeout) }
         }.get()
     }
 
-    /// Takes over a connected stream socket of any family. It belongs to this socket from now on, unless this throws:
-    /// `badConfiguration` when there is a session already, `other` when it is not a connected stream socket, `badParameter`
-    /// when another socket of this engine watches it, `system` when the kernel refuses. `didConnectTo` is called.
+    /// Adopts a connected stream socket of any family, and calls `didConnectTo`. This socket owns the descriptor from
+    /// then on, unless the call throws.
+    ///
+    /// Throws `badConfiguration` if there is already a session, `other` if the descriptor isn't a connected stream
+    /// socket, `badParameter` if another socket of this engine uses it, and `system` if the kernel refuses.
     /// GCDAsyncSocket: `socketFromConnectedSocketFD:`.
     public func adopt(descriptor: Int32) throws(SocketError) {
         try enter { state, _ in
@@ -158,10 +163,10 @@ public final class AsyncSocket: Sendable {
         }.get()
     }
 
-    /// Moves the connection to another engine, with its queues, its bytes and its counts; what was asked of this socket
-    /// before happens before, what is asked later happens there. It gets a new session. A delegate without a queue of
-    /// its own is called on the other engine's queue from now on. No effect when it lives there already. Throws
-    /// `notConnected` when it is not connected.
+    /// Moves the connection to another engine with its queues, bytes and counts, and gives it a new session. Earlier
+    /// requests to this socket are carried out before the move, later ones on the new engine. A delegate without its
+    /// own queue is then called on the new engine's queue. Has no effect if the socket is already on that engine.
+    /// Throws `notConnected` if the socket isn't connected.
     public func move(to other: SocketEngine) throws(SocketError) {
         let hasMoved = enter { engineState, session in
             guard engine !== other else { return true }
@@ -177,11 +182,11 @@ public final class AsyncSocket: Sendable {
         }
     }
 
-    /// All of a move that other threads can see, in one step: who posts does so under the same lock. So what they have
-    /// posted by now goes along, behind the connection itself, and what they post later comes behind both.
+    /// Makes every change that other threads can see in one step, under the lock that posting takes. Jobs posted by
+    /// then move along, after the connection itself. Later jobs follow both.
     private func moveAway(_ connection: Connection, of engineState: EngineState, to other: SocketEngine) {
         let need = state.withLock { state in
-            // A former session of which notices are under way gets a name too, that no other has there.
+            // A former session with notices in transit also gets an identifier that is unused on the new engine.
             var names: [SocketID: SocketID] = [:]
             let moved = connection.moveAway(of: self) { former in
                 let name = names[former] ?? other.names.nextSession()
@@ -203,8 +208,8 @@ public final class AsyncSocket: Sendable {
 
     // MARK: Reading and writing
 
-    /// Queues a read and names it. When it is refused (no session, closing, or an argument that makes no sense)
-    /// `didFail` says why.
+    /// Queues a read and returns its identifier. If the read is rejected (no session, closing, invalid argument),
+    /// `didFail` reports why.
     @discardableResult
     public func read(_ request: ReadRequest) -> OperationID {
         submit(.read(request)) {
@@ -212,7 +217,8 @@ public final class AsyncSocket: Sendable {
         }
     }
 
-    /// Queues a write and names it. When it is refused (no session, closing, half-closed, no bytes) `didFail` says why.
+    /// Queues a write and returns its identifier. If the write is rejected (no session, closing, half-closed, no
+    /// bytes), `didFail` reports why.
     @discardableResult
     public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
@@ -221,8 +227,8 @@ public final class AsyncSocket: Sendable {
         }
     }
 
-    /// Queues a write of bytes that stay where they are, such as those of a large `Data`, and names it. `owner` is
-    /// released once the write has completed or failed. Refused as `write(_:timeout:tag:)` is.
+    /// Queues a write of bytes that aren't copied, such as those of a large `Data`, and returns its identifier. `owner`
+    /// is released once the write has completed or failed. Rejected in the same cases as `write(_:timeout:tag:)`.
     @discardableResult
     public func write(
         contentsOf owner: any ContiguousBytesOwner, timeout: Duration? = nil, tag: Int = 0
@@ -233,26 +239,27 @@ public final class AsyncSocket: Sendable {
         }
     }
 
-    /// Ends operations before they complete: `didFail` with `cancelled`. What a read in hand had goes back to the stream,
-    /// for the reads that follow; what has completed meanwhile stays completed; a write of which bytes were sent goes
-    /// on.
+    /// Cancels operations before they complete; each fails with `cancelled` in `didFail`. The bytes of the current read
+    /// return to the stream for later reads. Operations that have completed by then stay completed, and a write with
+    /// bytes already sent continues.
     public func cancel(_ target: SocketCommand.CancelTarget) {
         ask(.cancel(target))
     }
 
-    /// Gives the verdict on an operation that timed out; no effect when it is not waiting for one any more.
+    /// Answers an operation that timed out. Has no effect if the operation is no longer waiting for a verdict.
     public func answerTimeout(of operation: OperationID, _ verdict: TimeoutVerdict) {
         ask(.answerTimeout(operation, verdict))
     }
 
-    /// Gives an operation, queued or in hand, another timeout (nil: none), counted from when it became the one in hand;
-    /// one whose time is then up already times out at once. No effect on one that is asking or has ended.
+    /// Changes the timeout (`nil` for none) of a queued or current operation, counted from when it became current. An
+    /// operation whose new deadline has passed times out at once. Has no effect if the operation is waiting for a
+    /// verdict or has ended.
     public func setTimeout(_ timeout: Duration?, of operation: OperationID) {
         ask(.setTimeout(operation, timeout))
     }
 
-    /// Whether nothing is taken from the kernel for now. Set it to stop, or to go on; timeouts go on counting. `false`,
-    /// and no effect, without a session.
+    /// Whether reading from the kernel is paused. Timeouts keep running. Without a session it is `false`, and setting
+    /// it has no effect.
     public var isReadingPaused: Bool {
         get { fact { $0?.machine.reading.isPausedByHand ?? false } }
         set { ask(.pauseReading(newValue)) }
@@ -260,10 +267,10 @@ public final class AsyncSocket: Sendable {
 
     // MARK: Closing
 
-    /// Closes as the mode says. `now` closes at once and has closed when this returns; `didDisconnect` follows, queued
-    /// operations fail, and what this thread queued before is tried first (GCDAsyncSocket: `disconnect`). The others return
-    /// at once, and new operations are refused from then on (`disconnectAfterReading` and so on). No effect without a
-    /// session.
+    /// Closes as `mode` says. `now` has closed the connection when this returns: `didDisconnect` follows, queued
+    /// operations fail, and operations that this thread queued earlier are tried first (GCDAsyncSocket: `disconnect`).
+    /// The other modes return at once, and new operations are rejected from then on (`disconnectAfterReading` and so
+    /// on). Has no effect without a session.
     public func disconnect(_ mode: CloseMode = .now) {
         guard mode == .now else {
             ask(.close(mode))
@@ -274,14 +281,14 @@ public final class AsyncSocket: Sendable {
         }
     }
 
-    /// Sends FIN once every queued write is out; reading goes on. New writes are refused from now on.
+    /// Sends FIN once every queued write is sent. Reading continues, and new writes are rejected.
     public func halfClose() {
         ask(.halfClose)
     }
 }
 
 extension AsyncSocket: CustomStringConvertible {
-    /// One line for a person: session, ends, and what is queued.
+    /// A one-line summary: session, addresses, queued operations and byte counts.
     public var description: String {
         let snapshot: SocketSnapshot? = fact { $0?.snapshot(withKernel: false) }
         guard let snapshot else { return "AsyncSocket (disconnected)" }

@@ -1,62 +1,65 @@
 import SocketCore
 
-/// Settings of a datagram socket that outlive its sessions. A change takes effect when its next descriptor is opened:
-/// by a bind, a connect or a first send.
+/// Settings of a datagram socket that outlive its sessions. A change takes effect when the next descriptor is opened by
+/// a bind, a connect or a first send.
 public struct DatagramConfiguration: Sendable {
-    /// A name for people, shown by the inspector.
+    /// A display name, shown by the inspector.
     public var name = ""
     /// Whether IPv4 is used (GCDAsyncUdpSocket: `isIPv4Enabled`).
     public var isIPv4Enabled = true
     /// Whether IPv6 is used (GCDAsyncUdpSocket: `isIPv6Enabled`).
     public var isIPv6Enabled = true
-    /// Which address of a name with both is taken (GCDAsyncUdpSocket: `setPreferIPv4`, `setPreferIPv6`); nil: the
-    /// resolver's first (`setIPVersionNeutral`).
+    /// Whether IPv6 is preferred for a name with addresses of both families (GCDAsyncUdpSocket: `setPreferIPv4`,
+    /// `setPreferIPv6`), or `nil` for the resolver's first (`setIPVersionNeutral`).
     public var prefersIPv6: Bool?
-    /// The longest datagram that may be sent, in bytes; a longer one fails with EMSGSIZE before the kernel sees it
+    /// The longest datagram that can be sent, in bytes. A longer one fails with EMSGSIZE before it reaches the kernel
     /// (GCDAsyncUdpSocket: `maxSendBufferSize`). UDP itself ends at 65,507 over IPv4.
     public var maximumSendLength = 65_535
-    /// How much is kept of one datagram that is received, in bytes, 1 to 1,048,576; the rest of a longer one is cut off,
-    /// which `Datagram.isTruncated` says (GCDAsyncUdpSocket: `maxReceiveIPv4BufferSize`). nil: the longest that UDP has,
-    /// and 256 KiB over Unix-domain sockets.
+    /// How many bytes of a received datagram are kept, from 1 to 1,048,576. A longer one is cut off and marked by
+    /// `Datagram.isTruncated` (GCDAsyncUdpSocket: `maxReceiveIPv4BufferSize`). `nil` means UDP's longest datagram, and
+    /// 256 KiB over Unix-domain sockets.
     public var maximumReceiveLength: Int?
-    /// What may be queued for sending, in bytes, each datagram counted as 64 more than it holds; a datagram that does
-    /// not fit fails with ENOBUFS.
+    /// How many bytes can be queued for sending, where each datagram counts 64 more than it holds. A datagram that
+    /// doesn't fit fails with ENOBUFS.
     public var sendQueueLimit = 16 << 20
-    /// SO_BROADCAST (GCDAsyncUdpSocket: `setBroadcastEnabled:error:`). Off by default, so that a broadcast is never an
-    /// accident: sending to a broadcast address then fails with EACCES. IPv4 only.
+    /// Whether broadcasts are allowed, by SO_BROADCAST (GCDAsyncUdpSocket: `setBroadcastEnabled:error:`). Off by
+    /// default, so that a broadcast is never an accident: sending to a broadcast address then fails with EACCES. IPv4
+    /// only.
     public var isBroadcastEnabled = false
-    /// SO_REUSEPORT: several sockets share a port, and the kernel spreads datagrams over them, or gives each a copy of
-    /// what goes to a group (GCDAsyncUdpSocket: `enableReusePort:error:`).
+    /// Whether several sockets can share a port (SO_REUSEPORT). The kernel spreads datagrams over them, or gives each a
+    /// copy of a datagram to a group (GCDAsyncUdpSocket: `enableReusePort:error:`).
     public var reusePort = false
-    /// Hops that a datagram to one host may make (IP_TTL); nil: the system's choice.
+    /// How many hops a datagram to one host can make (IP_TTL), or `nil` for the system's choice.
     public var timeToLive: Int32?
-    /// Hops that a datagram to a group may make (IP_MULTICAST_TTL); nil: 1, the local network.
+    /// How many hops a datagram to a group can make (IP_MULTICAST_TTL), or `nil` for 1, the local network.
     public var multicastTimeToLive: Int32?
-    /// Whether this host too receives what goes to a group (IP_MULTICAST_LOOP).
+    /// Whether this host also receives what it sends to a group (IP_MULTICAST_LOOP).
     public var multicastLoopback = true
-    /// The interface by which datagrams to a group leave, by its name or one of its addresses (GCDAsyncUdpSocket:
-    /// `sendIPv4MulticastOnInterface:error:`); nil: the system's choice.
+    /// The interface for datagrams to a group, by its name or one of its addresses (GCDAsyncUdpSocket:
+    /// `sendIPv4MulticastOnInterface:error:`), or `nil` for the system's choice.
     public var multicastInterface: String?
-    /// SO_SNDBUF in bytes, as asked for: Linux doubles it and holds it within its limits. nil: the system's.
+    /// The requested SO_SNDBUF in bytes, or `nil` for the system's default. Linux doubles it and clamps it to its
+    /// limits.
     public var sendBuffer: Int?
-    /// SO_RCVBUF in bytes, likewise. What finds no room there is dropped by the kernel, which counts it.
+    /// The requested SO_RCVBUF in bytes, or `nil` for the system's default. Linux doubles it and clamps it to its
+    /// limits. The kernel drops and counts datagrams that don't fit.
     public var receiveBuffer: Int?
-    /// Called with each descriptor as soon as it was opened: the place to set options that are not named here. It runs
-    /// on the engine's queue and must not block. It may use the socket, except to bind or connect it or to change its
-    /// options: these are refused with `badConfiguration` until the descriptor is ready.
+    /// Called with each descriptor as soon as it is opened. Use it to set options that have no API here. It runs on the
+    /// engine's queue and must not block. It can use the socket, except to bind or connect it or to change its options,
+    /// which is refused with `badConfiguration` until the descriptor is ready.
     public var prepareDescriptor: (@Sendable (Int32) -> Void)?
 
-    /// The defaults above.
+    /// Creates the default configuration.
     public init() {}
 }
 
 extension DatagramConfiguration {
-    /// Whether the family of `address` is switched on.
+    /// Whether the family of `address` is enabled.
     func allows(_ address: SocketAddress) -> Bool {
         !address.family.isIP || (address.family == .v6 ? isIPv6Enabled : isIPv4Enabled)
     }
 
-    /// The families, as listeners have them.
+    /// The enabled families, in the form that listeners use.
     var families: SocketConfiguration {
         var configuration = SocketConfiguration()
         configuration.isIPv4Enabled = isIPv4Enabled
@@ -64,13 +67,13 @@ extension DatagramConfiguration {
         return configuration
     }
 
-    /// How much is kept of one datagram.
+    /// Returns how many bytes of a received datagram are kept.
     func receiveLength(_ family: SocketAddress.Family) -> Int {
         let length = maximumReceiveLength ?? family.row.mostReceived
         return min(max(1, length), DatagramInbox.longest)
     }
 
-    /// The options of a new descriptor, in order. Those that the kernel refuses stay at their defaults.
+    /// Returns the options of a new descriptor, in order. Those that the kernel refuses keep their defaults.
     func options(for address: SocketAddress, multicastInterface index: UInt32?) -> [SocketOption] {
         var list: [SocketOption] = []
         if let sendBuffer { list.append(.sendBuffer(sendBuffer)) }

@@ -3,17 +3,17 @@ import SocketCore
 
 /// A UDP or Unix-domain datagram socket.
 ///
-/// It is a handle, as `AsyncSocket` is one, and may be used from any thread: datagrams to be sent are queued and return
-/// at once; everything else waits for the engine's queue, and may be called on it. A session begins with the first bind,
-/// connect or send and ends with `close` or with the last reference. Where a bind does not choose a family, it has a
-/// descriptor for each. An error of one datagram never ends the session. GCDAsyncSocket's sibling GCDAsyncUdpSocket.
+/// It is a handle, as `AsyncSocket` is, and you can use it from any thread. Sends are queued and return at once. All
+/// other calls wait for the engine's queue, and can be made on it. A session begins with the first bind, connect or
+/// send, and ends with `close` or the release of the last reference. If a bind doesn't choose a family, the socket has
+/// a descriptor for each. An error of one datagram never ends the session. GCDAsyncSocket's sibling GCDAsyncUdpSocket.
 public final class DatagramSocket: Sendable {
-    /// The engine that it lives on.
+    /// The engine that owns the socket.
     public let engine: SocketEngine
     let state: Lock<DatagramHandleState>
     let shared = DatagramTraits()
 
-    /// Makes a socket without a session. Without a delegate queue, callbacks come on the engine's queue.
+    /// Creates a socket without a session. If `delegateQueue` is `nil`, callbacks run on the engine's queue.
     public init(
         engine: SocketEngine, delegate: (any DatagramSocketDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
         configuration: DatagramConfiguration = DatagramConfiguration()
@@ -30,37 +30,37 @@ public final class DatagramSocket: Sendable {
 
     // MARK: Settings
 
-    /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
+    /// The delegate, held weakly. A new delegate receives every callback that hasn't started yet.
     public var delegate: (any DatagramSocketDelegate)? {
         get { state.delegate }
         set { state.delegate = newValue }
     }
 
-    /// Where callbacks come; nil: on the engine's queue.
+    /// The queue callbacks run on, or `nil` for the engine's queue.
     public var delegateQueue: DispatchQueue? {
         get { state.pump?.queue }
         set { state.pump = .pump(to: newValue, from: engine) }
     }
 
-    /// Settings that outlive sessions; a change takes effect with the next session.
+    /// Settings that outlive sessions. A change takes effect with the next session.
     public var configuration: DatagramConfiguration {
         get { state.configuration }
         set { state.configuration = newValue }
     }
 
-    /// Anything of the caller's; never looked at.
+    /// A value for your own use. The socket never reads it.
     public var userData: (any Sendable)? {
         get { state.userData }
         set { state.userData = newValue }
     }
 
-    /// Judges each datagram before it is sent; nil: all may leave. Concerns those that were not judged yet.
+    /// The filter for datagrams to send, or `nil` to send all. A change applies to datagrams that weren't filtered yet.
     public var sendFilter: DatagramSendFilter? {
         get { shared.sendFilter?.value }
         set { shared.sendFilter = newValue.map { Shared($0) } }
     }
 
-    /// Judges each datagram that was received; nil: all are delivered.
+    /// The filter for received datagrams, or `nil` to deliver all.
     public var receiveFilter: DatagramReceiveFilter? {
         get { shared.receiveFilter?.value }
         set { shared.receiveFilter = newValue.map { Shared($0) } }
@@ -68,26 +68,26 @@ public final class DatagramSocket: Sendable {
 
     // MARK: Facts
 
-    /// The present session; nil when there is none.
+    /// The current session, or `nil` if there is none.
     public var session: SocketID? { present.id }
 
     private var present: PresentSession { state.withLock { $0.present } }
 
-    /// Whether there is no descriptor.
+    /// Whether the socket has no descriptor.
     public var isClosed: Bool { fact { $0?.links.isEmpty ?? true } }
 
-    /// Whether it has one peer.
+    /// Whether the socket is connected to one peer.
     public var isConnected: Bool { fact { $0?.peer != nil } }
 
-    /// The one peer; `nil` when it is not connected. It stays after the end of the session, so that `didClose` can read it,
-    /// until the next session begins.
+    /// The connected peer's address, or `nil` if the socket isn't connected. It stays available after the session ends,
+    /// so that `didClose` can read it, until the next session begins.
     public var peerAddress: SocketAddress? { fact { $0 == nil ? present.ended?.peer : $0?.peer } }
 
-    /// Our own address, the IPv4 one where there are two; `nil` before it is bound, by `bind` or by its first send. It
-    /// stays as `peerAddress` does.
+    /// The local address (the IPv4 one of two), or `nil` until `bind` or the first send binds the socket. It stays
+    /// available until the next session begins.
     public var localAddress: SocketAddress? { localAddresses.first }
 
-    /// Our own addresses: one, or one for each family. They stay as `peerAddress` does.
+    /// The local addresses: one, or one for each family. They stay available until the next session begins.
     public var localAddresses: [SocketAddress] {
         let all = fact { session in
             session?.links.compactMap(\.local) ?? present.ended?.datagrams?.locals ?? []
@@ -95,20 +95,21 @@ public final class DatagramSocket: Sendable {
         return all.filter { $0.port != 0 && $0 != .unnamed }
     }
 
-    /// How the last session ended; `nil` while there is one, and before the first.
+    /// How the last session ended, or `nil` during a session and before the first.
     public var closeRecord: CloseRecord? { fact { $0 == nil ? present.ended?.closed : nil } }
 
-    /// This socket as it is now, after all that this thread has asked for so far. After the end of a session it stays as
-    /// it was then, until the next one begins; nil before the first. `withKernel` asks the kernel too.
+    /// Returns a snapshot that reflects every request this thread has made. After a session ends, returns its final
+    /// snapshot until the next one begins. Returns `nil` before the first session. `withKernel` also queries the
+    /// kernel.
     public func snapshot(withKernel: Bool = false) -> SocketSnapshot? {
         fact { $0?.snapshot(withKernel: withKernel) ?? present.ended }
     }
 
-    /// Datagrams that are queued and not with the kernel yet.
+    /// The number of queued datagrams the kernel hasn't accepted yet.
     public var pendingCount: Int { fact { $0?.queue.count ?? 0 } }
 
-    /// Runs `body` with the descriptors, on the engine's queue; one, or one for each family; none when it is closed.
-    /// The descriptors stay the engine's.
+    /// Runs `body` with the descriptors on the engine's queue: one, one for each family, or none if the socket is
+    /// closed. The engine keeps ownership of them.
     public func withDescriptors<R, Failure: Error>(_ body: ([Int32]) throws(Failure) -> R) throws(Failure) -> R {
         try engine.enter { state in
             Result { () throws(Failure) in
@@ -130,15 +131,17 @@ public final class DatagramSocket: Sendable {
 
     // MARK: Binding and connecting
 
-    /// Binds to an address; when this returns, datagrams arrive, and wait with the kernel until they are received.
+    /// Binds to an address. When this returns, datagrams arrive and wait in the kernel until they are received.
     ///
-    /// An empty host means every interface, by a descriptor for each family that share the port; `localhost` both
-    /// loopback addresses; any other host must be a numeric address of this machine, the name of an interface, or a
-    /// multicast group, of which only datagrams to the group are received once it is joined. Port 0 lets the kernel
-    /// choose. A socket file that nobody uses any more is replaced; anything else at the path is left alone and refused.
-    /// Throws `badConfiguration` when it is bound already (also by a first send), connected or about to be, or both
-    /// families are switched off, `badParameter` for a host that is none of the above, `system` with the errno of socket
-    /// or bind. GCDAsyncUdpSocket: `bindToPort:interface:error:`, `bindToAddress:error:`.
+    /// An empty host means every interface, with a descriptor for each family on a shared port. `localhost` means both
+    /// loopback addresses. Any other host must be a numeric address of this machine, the name of an interface, or a
+    /// multicast group. A socket bound to a group receives only datagrams to that group, once it has joined. For port
+    /// 0, the kernel chooses a port. An unused socket file is replaced; anything else at the path is left alone and the
+    /// bind is refused.
+    ///
+    /// Throws `badConfiguration` if the socket is already bound (also by a first send), connected or connecting, or if
+    /// both families are disabled, `badParameter` for any other host, and `system` with the errno of socket or bind.
+    /// GCDAsyncUdpSocket: `bindToPort:interface:error:`, `bindToAddress:error:`.
     public func bind(to endpoint: Endpoint) throws(SocketError) {
         try enter { session throws(SocketError) in
             try session.bind(to: endpoint)
@@ -146,9 +149,9 @@ public final class DatagramSocket: Sendable {
         }
     }
 
-    /// Connects to one peer, behind what is queued: from then on it sends to nobody else, and datagrams of others are
-    /// dropped. `didConnectTo` or `didNotConnect` follows. Throws `badConfiguration` when it is connected or about to
-    /// be, `badParameter` for an argument that makes no sense or a numeric address of the wrong family.
+    /// Connects to one peer, after what is queued. From then on the socket sends only to that peer, and datagrams from
+    /// others are dropped. `didConnectTo` or `didNotConnect` follows. Throws `badConfiguration` if the socket is
+    /// connected or connecting, and `badParameter` for an invalid argument or a numeric address of the wrong family.
     /// GCDAsyncUdpSocket: `connectToHost:onPort:error:`, `connectToAddress:error:`.
     public func connect(to endpoint: Endpoint) throws(SocketError) {
         let operation = engine.names.nextOperation()
@@ -158,33 +161,33 @@ public final class DatagramSocket: Sendable {
         }
     }
 
-    /// Ends the connection, or takes back one that is queued (`didNotConnect`); the socket stays open and keeps the
-    /// port that it was bound to. No effect when it is not connected.
+    /// Ends the connection, or withdraws a queued connect (`didNotConnect`). The socket stays open and keeps its bound
+    /// port. Has no effect if the socket isn't connected.
     public func disconnect() {
         engine.enter { self.session(in: $0)?.disconnect() }
     }
 
     // MARK: Groups and options
 
-    /// Joins a multicast group on an interface, named by its name or one of its addresses; nil: the system's choice. The
-    /// socket must be bound, and not connected. It is refused with `badConfiguration` when it is not, with
-    /// `badParameter` for what is no group or of a family that the socket is not bound to, or an interface that there is
-    /// not, else with the errno (EADDRINUSE: joined already; ENODEV: no route). GCDAsyncUdpSocket:
+    /// Joins a multicast group on an interface, given by its name or one of its addresses, or `nil` for the system's
+    /// choice. The socket must be bound, and not connected. Throws `badConfiguration` if it isn't, `badParameter` if
+    /// `group` isn't a group, its family isn't bound or the interface doesn't exist, and otherwise the errno
+    /// (EADDRINUSE if already joined, ENODEV if there is no route). GCDAsyncUdpSocket:
     /// `joinMulticastGroup:onInterface:error:`.
     public func joinGroup(_ group: String, interface: String? = nil) throws(SocketError) {
         try enter { session throws(SocketError) in try session.change(.join, of: group, interface: interface) }
     }
 
-    /// Leaves a group that was joined with the same arguments; refused likewise. GCDAsyncUdpSocket:
-    /// `leaveMulticastGroup:onInterface:error:`.
+    /// Leaves a group that was joined with the same arguments. Throws the errors of `joinGroup(_:interface:)`.
+    /// GCDAsyncUdpSocket: `leaveMulticastGroup:onInterface:error:`.
     public func leaveGroup(_ group: String, interface: String? = nil) throws(SocketError) {
         try enter { session throws(SocketError) in try session.change(.leave, of: group, interface: interface) }
     }
 
     enum Membership { case join, leave }
 
-    /// Sends to groups by this interface from now on, named by its name or one of its addresses; refused with
-    /// `badParameter` when there is none. GCDAsyncUdpSocket: `sendIPv4MulticastOnInterface:error:`.
+    /// Sets the interface, by its name or one of its addresses, through which later datagrams to groups are sent.
+    /// Throws `badParameter` if there is no such interface. GCDAsyncUdpSocket: `sendIPv4MulticastOnInterface:error:`.
     public func sendMulticast(onInterface interface: String) throws(SocketError) {
         try change { state, configuration throws(SocketError) in
             let index = try state.interfaceIndex(interface, "setsockopt")
@@ -193,7 +196,7 @@ public final class DatagramSocket: Sendable {
         }
     }
 
-    /// Allows datagrams to the broadcast address, or forbids them again. IPv4 only. GCDAsyncUdpSocket:
+    /// Allows or forbids datagrams to the broadcast address. IPv4 only. GCDAsyncUdpSocket:
     /// `setBroadcastEnabled:error:`.
     public func setBroadcastEnabled(_ isEnabled: Bool) throws(SocketError) {
         try change { _, configuration in
@@ -202,7 +205,8 @@ public final class DatagramSocket: Sendable {
         }
     }
 
-    /// Whether this host too receives what this socket sends to groups, and how many hops that may make (0 to 255).
+    /// Sets whether this host also receives what the socket sends to groups, and how many hops that can make (0 to
+    /// 255).
     public func setMulticast(loopback: Bool, timeToLive: Int32 = 1) throws(SocketError) {
         guard (0...255).contains(timeToLive) else {
             throw .refused("setsockopt", "time to live \(timeToLive): must be 0 to 255")
@@ -217,11 +221,12 @@ public final class DatagramSocket: Sendable {
         }
     }
 
-    /// Changes the configuration, and what it means on the descriptors that are open.
+    /// Changes the configuration and applies the change to the open descriptors.
     private func change(
         _ body: (EngineState, inout DatagramConfiguration) throws(SocketError) -> (Bool) -> SocketOption?
     ) throws(SocketError) {
-        // What it replaces may hold the last reference to something of the user's, which dies behind the engine's step.
+        // The replaced configuration may hold the last reference to a user's object, which is released after the
+        // engine's step.
         let former = try engine.enter { state in
             Result { () throws(SocketError) in
                 var configuration = self.configuration
@@ -236,25 +241,25 @@ public final class DatagramSocket: Sendable {
 
     // MARK: Receiving
 
-    /// Delivers every datagram that arrives, and those that wait with the kernel already. Throws `badConfiguration` when
+    /// Delivers every datagram that arrives, and those already waiting in the kernel. Throws `badConfiguration` if
     /// there is no descriptor yet. GCDAsyncUdpSocket: `beginReceiving:`.
     public func beginReceiving() throws(SocketError) {
         try receive(.continuous)
     }
 
-    /// Delivers the next datagram that the filter lets pass, and no more. Throws as `beginReceiving`. GCDAsyncUdpSocket:
+    /// Delivers only the next datagram that passes the filter. Throws as `beginReceiving()` does. GCDAsyncUdpSocket:
     /// `receiveOnce:`.
     public func receiveOnce() throws(SocketError) {
         try receive(.once)
     }
 
-    /// Leaves datagrams with the kernel, which drops and counts those it has no room for. What was delivered already
-    /// still comes. No effect without a session.
+    /// Leaves datagrams in the kernel, which drops and counts those it has no room for. Datagrams already sent to the
+    /// delegate queue still arrive. Has no effect without a session.
     public func pauseReceiving() {
         engine.enter { self.session(in: $0)?.receive(.paused) }
     }
 
-    /// Changes the mode; `prepare` runs first, unless this throws.
+    /// Changes the mode. Runs `prepare` first, unless this throws.
     func receive(_ mode: DatagramReceiveMode, _ prepare: () -> Void = {}) throws(SocketError) {
         let isOpen = engine.enter { state in
             guard let session = self.session(in: state), !session.links.isEmpty else { return false }
@@ -271,11 +276,11 @@ public final class DatagramSocket: Sendable {
 
     // MARK: Sending
 
-    /// Queues a datagram and names it; nil as destination: the connected peer. `didSend` or `didNotSend` follows, the
-    /// latter with `badConfiguration` when there is no destination, or another one than the connected peer; EMSGSIZE
-    /// when it is too long; `sendTimeout`; what the resolver or the kernel had against it. The socket stays open in each
-    /// case. A datagram without bytes is sent too. GCDAsyncUdpSocket: `sendData:toHost:port:withTimeout:tag:` and its
-    /// likes.
+    /// Queues a datagram to `destination`, or to the connected peer if it is `nil`, and returns its identifier.
+    /// `didSend` or `didNotSend` follows. A send fails with `badConfiguration` if there is no destination or one other
+    /// than the connected peer, with EMSGSIZE if the datagram is too long, with `sendTimeout`, or with the error of the
+    /// resolver or kernel. The socket stays open in each case. An empty datagram is sent too. GCDAsyncUdpSocket:
+    /// `sendData:toHost:port:withTimeout:tag:` and its variants.
     @discardableResult
     public func send(
         _ bytes: [UInt8], to destination: Endpoint? = nil, timeout: Duration? = nil, tag: Int = 0
@@ -286,37 +291,37 @@ public final class DatagramSocket: Sendable {
         return operation
     }
 
-    /// Takes back a datagram that is still queued: `didNotSend` with `cancelled`.
+    /// Cancels a datagram that is still queued. `didNotSend` reports `cancelled`.
     public func cancel(_ operation: OperationID) {
         engine.post(.datagram(.cancel(self, operation)))
     }
 
     // MARK: Closing
 
-    /// Closes at once and waits until that is done; `didClose` follows. Queued datagrams fail. No effect without a
-    /// session.
+    /// Closes at once and has closed when this returns. `didClose` follows, and queued datagrams fail. Has no effect
+    /// without a session.
     public func close() {
         engine.enter { self.session(in: $0)?.askToClose(.now) }
     }
 
-    /// Closes when everything queued is sent or has failed, without waiting; new datagrams are refused from now on.
+    /// Closes when every queued datagram has been sent or has failed, and returns at once. New datagrams are rejected.
     public func closeAfterSending() {
-        // Its session may begin with a send that is still on its way.
+        // The session may begin with a send that is still in the mailbox.
         engine.post(.datagram(.closeAfterSending(self)))
     }
 
-    /// Closes at once, as `close()` does, and lets `didClose` and the datagrams that fail tell this error. No effect
-    /// without a session.
+    /// Closes at once, as `close()` does, and reports `error` in `didClose` and for the datagrams that fail. Has no
+    /// effect without a session.
     public func close(because error: SocketError) {
         engine.enter { self.session(in: $0)?.close(error: error, mode: nil) }
     }
 
-    /// Shows the session under the words in which a person asked for it.
+    /// Shows the session under the target that the user typed.
     package func show(as target: String) {
         show { $0.target = target }
     }
 
-    /// Shows the session as the association of a client of a relay, whose datagrams come by `listener`.
+    /// Shows the session as the association of a relay's client, whose datagrams arrive at `listener`.
     package func relay(for client: SocketAddress, of listener: DatagramSocket) {
         show { $0.association = (client, listener.session) }
     }
@@ -331,7 +336,7 @@ public final class DatagramSocket: Sendable {
         engine.enter { self.session(in: $0)?.record(.faulted, rule, number) }
     }
 
-    /// Shows how many associations the relay has whose clients send to this socket.
+    /// Shows how many of the relay's associations have clients that send to this socket.
     package func show(_ counts: AssociationCounts) {
         show { $0.associations = counts }
     }
@@ -345,7 +350,7 @@ public final class DatagramSocket: Sendable {
         }
     }
 
-    /// Runs `body` with the session, which begins here where there is none.
+    /// Runs `body` with the session, which begins here if there is none.
     private func enter<R>(_ body: (DatagramSession) throws(SocketError) -> R) throws(SocketError) -> R {
         try engine.enter { state in
             Result { () throws(SocketError) in try state.withSession(of: self, body) }

@@ -1,9 +1,8 @@
 import Dispatch
 import SocketCore
 
-/// Carries callbacks to a queue in batches: however many there are, at most one hop is under way.
+/// Carries callbacks to a queue in batches, with at most one hop to it pending.
 final class DelegatePump: Sendable {
-    /// What is carried.
     private enum Call: ~Copyable, Sendable {
         case socket(AsyncSocket, SocketNotice)
         case work(@Sendable () -> Void)
@@ -18,13 +17,13 @@ final class DelegatePump: Sendable {
 
     private struct State: ~Copyable {
         var calls = MoveQueue<Call>()
-        /// The memory of the batch before, for the one after this.
+        /// The memory of the previous batch, reused for the next.
         var emptied = MoveQueue<Call>()
         var isScheduled = false
-        /// Whether that was left to the engine's thread.
+        /// Whether the scheduled batch was left to the engine's thread.
         var isLed = false
         var trust = LeadTrust()
-        /// When the oldest of the calls came; nil: there are none.
+        /// When the oldest waiting call was added, or `nil` if none waits.
         var oldest: MonotonicTime?
         /// When the last batch began, and how long it had waited.
         var ran: MonotonicTime?
@@ -33,26 +32,26 @@ final class DelegatePump: Sendable {
 
     let queue: DispatchQueue
     private let engine: SocketEngine
-    /// The threads that may run batches instead of those of Dispatch; nil: none.
+    /// The threads that can run batches instead of Dispatch's, or `nil` for none.
     private let lead: Lead?
     private let state: Lock<State>
 
     private init(_ queue: DispatchQueue, engine: SocketEngine) {
         self.queue = queue
         self.engine = engine
-        // These have threads of their own.
+        // The main queue and global queues have threads of their own.
         lead = queue.isMain || queue.isGlobal ? nil : engine.lead
         state = Lock(State(trust: LeadTrust(engine.trustLimits)))
     }
 
-    /// Makes one that carries to `queue` what happens on `engine`, or on another one that a socket moves to. nil: no queue
-    /// is given, or it is the engine's own, where callbacks need not be carried to.
+    /// Creates a pump to `queue` for what happens on `engine`, or on one that a socket moves to. Returns `nil` if there
+    /// is no queue or it is the engine's own, which needs no pump.
     static func pump(to queue: DispatchQueue?, from engine: SocketEngine) -> DelegatePump? {
         guard let queue, !queue.isSame(as: engine.queue) else { return nil }
         return DelegatePump(queue, engine: engine)
     }
 
-    /// Whether it was made to carry from this engine to this queue.
+    /// Whether the pump was made to carry from this engine to this queue.
     func carries(from engine: SocketEngine, to queue: DispatchQueue?) -> Bool {
         engine === self.engine && queue?.isSame(as: self.queue) == true
     }
@@ -60,12 +59,10 @@ final class DelegatePump: Sendable {
     /// Whether the engine's thread may ever run its batches.
     var mayBeLed: Bool { lead != nil }
 
-    /// Adds a call behind all that were added before it.
     func append(_ work: @escaping @Sendable () -> Void) {
         append(.work(work))
     }
 
-    /// Adds what a socket has to tell, likewise.
     func append(_ notice: SocketNotice, for socket: AsyncSocket) {
         append(.socket(socket, notice))
     }
@@ -89,7 +86,7 @@ final class DelegatePump: Sendable {
         }
     }
 
-    /// Has what waits still run, by the engine's thread if that may.
+    /// Schedules the waiting calls, on the engine's thread if it may run them.
     private func schedule() {
         let mayLead = state.withLock { state in
             state.isLed = lead != nil && state.trust.mayLead
@@ -99,14 +96,15 @@ final class DelegatePump: Sendable {
         if !lead.isHere { engine.requestTurn() }
     }
 
-    /// Has the next batch run by a thread of Dispatch.
+    /// Schedules the next batch on a Dispatch thread.
     func runByDispatch() {
         state.withLock { $0.isLed = false }
         engine.hasPumped()
         queue.async { self.run() }
     }
 
-    /// How long the oldest call has waited, or the last batch had to, and when that began; nil: nothing came yet.
+    /// Returns how long the oldest call has waited, or how long the last batch waited and when it began, or `nil` if
+    /// there was no call yet.
     func lag(_ now: MonotonicTime) -> (lag: Duration, ran: MonotonicTime?)? {
         state.withLock { state in
             if let oldest = state.oldest { return (now - oldest, nil) }
@@ -114,13 +112,13 @@ final class DelegatePump: Sendable {
         }
     }
 
-    /// A batch and what came of it, and no more at a time, so that other work of the queue gets its turn. What a batch
-    /// asks of the engine is carried out together behind it, on this thread, which saves waking another one.
+    /// Runs a batch and the one that it causes, but no more, so that other work of the queue gets its turn. What a
+    /// batch requests from the engine is carried out together after it, on this thread, which saves waking another one.
     private func run() {
         if !runGathering(), !runGathering() { schedule() }
     }
 
-    /// One batch, on a thread of Dispatch; true when no other waits.
+    /// Runs one batch on a Dispatch thread. Returns `true` if no other is waiting.
     private func runGathering() -> Bool {
         let isGathering = engine.beginGathering()
         var calls = beginBatch { $0.began(after: $1) }
@@ -129,7 +127,7 @@ final class DelegatePump: Sendable {
         return endBatch(&calls) { _ in }
     }
 
-    /// One batch, by the engine's thread, which is not in a turn; false if it leads no more.
+    /// Runs one batch on the engine's thread, outside a turn. Returns `false` if that thread no longer leads.
     func runBatch(leading lead: Lead) -> Bool {
         let start = engine.clock.now
         var number = lead.beginCalling()
@@ -150,7 +148,7 @@ final class DelegatePump: Sendable {
         return leads
     }
 
-    /// Takes the calls that wait.
+    /// Takes the waiting calls and records how long they waited.
     private func beginBatch(_ judge: (inout LeadTrust, Int64) -> Void) -> MoveQueue<Call> {
         let now = engine.clock.now
         var calls = MoveQueue<Call>()
@@ -165,7 +163,7 @@ final class DelegatePump: Sendable {
         return calls
     }
 
-    /// Keeps the memory of a batch; true when no other waits.
+    /// Keeps a batch's memory for reuse. Returns `true` if no other batch is waiting.
     private func endBatch(_ calls: inout MoveQueue<Call>, _ judge: (inout LeadTrust) -> Void) -> Bool {
         state.withLock { state in
             swap(&state.emptied, &calls)

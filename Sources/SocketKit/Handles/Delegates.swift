@@ -1,68 +1,76 @@
 import SocketCore
 
-/// What a socket tells.
+/// The delegate of an `AsyncSocket`.
 ///
-/// All methods are optional. They are called on the delegate queue, or, when there is none, on the engine's queue at
-/// the end of its turn; then they must not block. The order of one session: `didConnectTo` first; reads complete in the
-/// order in which they were queued, and so do writes, with no order between the two; all partial reports of an
-/// operation come before its completion; every operation ends in exactly one completion, `didRead`, `didWrite` or
-/// `didFail`; `didDisconnect` is last, and comes when the descriptor is closed. In every callback the socket's addresses
-/// and TLS can be read, also when the session is over by then; `closeRecord` says how it ended.
+/// All methods are optional. They are called on the delegate queue or, without one, on the engine's queue at the end of
+/// its turn, where they must not block. In every callback you can read the socket's addresses and TLS state, even if
+/// the session has already ended; `closeRecord` says how it ended.
 ///
-/// Completions of operations that were queued by an `await` go to the one who awaits them and to nobody else; all other
-/// calls come here, whoever else waits for them.
+/// Within a session, `didConnectTo` comes first. Reads complete in the order they were queued, and so do writes, but
+/// reads and writes have no order between them. All partial reports of an operation come before its completion. Every
+/// operation ends in exactly one completion: `didRead`, `didWrite` or `didFail`. `didDisconnect` comes last, when the
+/// descriptor is closed.
+///
+/// An operation that was queued by an `await` completes in the awaiting task only. All other calls come to the
+/// delegate, whether or not a task also waits for them.
 public protocol AsyncSocketDelegate: AnyObject, Sendable {
-    /// The connection stands. Not called for accepted connections.
+    /// Called when the connection is established. Not called for accepted connections.
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress)
-    /// A read completed.
+    /// Called when a read completes.
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int)
-    /// The same with the name that `read(_:)` gave it. Where this is not implemented, `socket(_:didRead:tag:)` is called.
+    /// Called when a read completes, with the identifier that `read(_:)` returned. If you don't implement this method,
+    /// `socket(_:didRead:tag:)` is called.
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int)
-    /// A standing read that lends its bytes (`ReadRequest.borrowing(limit:timeout:tag:)`) got some. They may be looked
-    /// at until this returns, and are gone then. Without a delegate queue nothing is copied, and this is called while
-    /// the engine is still at its turn, so the less it does the better; on another queue they are those of a copy. Not
-    /// implementing it means `didRead` with a copy.
+    /// Called when a standing read that lends its bytes (`ReadRequest.borrowing(limit:timeout:tag:)`) receives some.
+    /// `bytes` is valid only until this returns. Without a delegate queue nothing is copied and the engine is still in
+    /// its turn, so do as little as possible. On another queue the bytes are a copy. If you don't implement this
+    /// method, `didRead` is called with a copy.
     func socket(_ socket: AsyncSocket, didBorrow bytes: RawSpan, tag: Int)
-    /// A length or delimiter read got `count` more bytes but is not done. Not called for the pass that completes it,
-    /// nor for standing reads.
+    /// Called when a length or delimiter read receives `count` more bytes but isn't complete. Not called for the pass
+    /// that completes it, nor for standing reads.
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int)
-    /// The same with the name that `read(_:)` gave it. Where this is not implemented, the one without is called.
+    /// Called when a read makes partial progress, with the identifier that `read(_:)` returned. If you don't implement
+    /// this method, `socket(_:didReadPartialOf:tag:)` is called.
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, operation: OperationID, tag: Int)
-    /// A write is wholly with the kernel, which does not mean that the peer has it.
+    /// Called when the kernel has accepted every byte of a write. The peer may not have received them yet.
     func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int)
-    /// The same with the name that `write(_:timeout:tag:)` gave it. Where this is not implemented, the one without is
-    /// called.
+    /// Called when a write completes, with the identifier that `write(_:timeout:tag:)` returned. If you don't implement
+    /// this method, `socket(_:didWriteWithTag:)` is called.
     func socket(_ socket: AsyncSocket, didWrite operation: OperationID, tag: Int)
-    /// The kernel took `count` more bytes of a write, but not its last. Not called for the pass that completes it.
+    /// Called when the kernel has accepted `count` more bytes of a write, but not its last. Not called for the pass
+    /// that completes it.
     func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int)
-    /// The same with the name that `write(_:timeout:tag:)` gave it. Where this is not implemented, the one without is
-    /// called.
+    /// Called when a write makes partial progress, with the identifier that `write(_:timeout:tag:)` returned. If you
+    /// don't implement this method, `socket(_:didWritePartialOf:tag:)` is called.
     func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, operation: OperationID, tag: Int)
-    /// An operation ended without completing.
+    /// Called when an operation ends without completing.
     func socket(_ socket: AsyncSocket, didFail operation: FailedOperation)
-    /// An operation's time is up; it is paused until there is a verdict. A delegate without this method gives
-    /// `SocketConfiguration.timeoutVerdict`. After `.later`, `answerTimeout(of:_:)` gives the verdict.
+    /// Called when an operation times out. The operation stays paused until it gets a verdict: return one, or return
+    /// `.later` and call `answerTimeout(of:_:)`. If you don't implement this method, the verdict is
+    /// `SocketConfiguration.timeoutVerdict`.
     func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict
-    /// The peer ended its stream, all of it was delivered, and the connection stays open for writing. Only where
-    /// `SocketConfiguration.allowsHalfOpen` is set; at most once a session.
+    /// Called when the peer has ended its stream, all of it has been delivered, and the connection stays open for
+    /// writing. Called only if `SocketConfiguration.allowsHalfOpen` is set, at most once a session.
     func socketDidCloseReadStream(_ socket: AsyncSocket)
-    /// The peer sent FIN, but bytes before it are not read yet, since no read wants them. At most once a session; the
-    /// end itself is told once they are read.
+    /// Called when the peer has sent FIN but no read has taken the bytes before it, at most once a session. The end
+    /// itself is reported once those bytes are read.
     func socketPeerDidClose(_ socket: AsyncSocket)
-    /// The bytes queued for writing rose above the high watermark (false), or fell to the low one again (true). Only
-    /// where `SocketConfiguration.writeWatermarks` is set.
+    /// Called when the bytes queued for writing rise above the high watermark (`false`) or fall to the low one again
+    /// (`true`). Called only if `SocketConfiguration.writeWatermarks` is set.
     func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool)
-    /// TLS is set up: whatever completes from now on passed encrypted. GCDAsyncSocket: `socketDidSecure:`.
+    /// Called when TLS is set up. Everything that completes from now on was sent encrypted. GCDAsyncSocket:
+    /// `socketDidSecure:`.
     func socketDidSecure(_ socket: AsyncSocket)
-    /// The peer's certificate is to be judged, as `TLSSettings.trustEvaluator` wants it. The handshake waits, and its timeout
-    /// does too. After `.later`, `answerTrust(of:_:)` gives the verdict, once, from any thread; after the end of the
-    /// session it has no effect. Not implementing it closes the connection with `other`. GCDAsyncSocket:
-    /// `socket:didReceiveTrust:completionHandler:`.
+    /// Called when `TLSSettings.trustEvaluator` leaves the peer's certificate to the delegate. The handshake and its
+    /// timeout pause until the verdict. After returning `.later`, call `answerTrust(of:_:)` once, from any thread; it
+    /// has no effect after the session ends. If you don't implement this method, the connection closes with `other`.
+    /// GCDAsyncSocket: `socket:didReceiveTrust:completionHandler:`.
     func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict
-    /// The session is about to end in an error; `didDisconnect` follows. `unread` is what had arrived and was delivered
-    /// to no read, up to 1 MiB of what the kernel held included; what a read in hand had is in its `didFail`.
+    /// Called before `didDisconnect` when the session ends with an error. `unread` holds bytes that arrived but reached
+    /// no read, including up to 1 MiB from the kernel. The current read's bytes are in its `didFail`.
     func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8])
-    /// The session is over. `error` is nil when this side asked for it. The socket may connect again at once.
+    /// Called when the session has ended. `error` is `nil` if the local side closed it. The socket can connect again at
+    /// once.
     func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?)
 }
 
@@ -71,23 +79,23 @@ extension AsyncSocketDelegate {
     public func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {}
     /// Does nothing.
     public func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {}
-    /// Calls the one without the operation's name.
+    /// Calls the method without the identifier.
     public func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int) {
         self.socket(socket, didRead: bytes, tag: tag)
     }
-    /// Calls the one without the operation's name.
+    /// Calls the method without the identifier.
     public func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, operation: OperationID, tag: Int) {
         self.socket(socket, didReadPartialOf: count, tag: tag)
     }
-    /// Calls the one without the operation's name.
+    /// Calls the method without the identifier.
     public func socket(_ socket: AsyncSocket, didWrite operation: OperationID, tag: Int) {
         self.socket(socket, didWriteWithTag: tag)
     }
-    /// Calls the one without the operation's name.
+    /// Calls the method without the identifier.
     public func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, operation: OperationID, tag: Int) {
         self.socket(socket, didWritePartialOf: count, tag: tag)
     }
-    /// Copies them for `didRead`.
+    /// Calls `didRead` with a copy of the bytes.
     public func socket(_ socket: AsyncSocket, didBorrow bytes: RawSpan, tag: Int) {
         self.socket(socket, didRead: bytes.withUnsafeBytes { [UInt8]($0) }, tag: tag)
     }
@@ -99,13 +107,13 @@ extension AsyncSocketDelegate {
     public func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int) {}
     /// Does nothing.
     public func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {}
-    /// Gives the verdict of the configuration, which is to close unless it was changed.
+    /// Returns the configuration's `timeoutVerdict`, which defaults to `close`.
     public func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
         socket.configuration.timeoutVerdict
     }
     /// Does nothing.
     public func socketDidSecure(_ socket: AsyncSocket) {}
-    /// Says that nobody judges, which closes the connection.
+    /// Returns `unhandled`, which closes the connection.
     public func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .unhandled }
     /// Does nothing.
     public func socketPeerDidClose(_ socket: AsyncSocket) {}
@@ -119,16 +127,15 @@ extension AsyncSocketDelegate {
     public func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {}
 }
 
-/// What a listener tells, on the queues that `AsyncSocketDelegate` names.
+/// The delegate of a `SocketListener`. Its methods are called on the same queues as those of `AsyncSocketDelegate`.
 public protocol SocketListenerDelegate: AnyObject, Sendable {
-    /// A connection was taken. It closes at once when nobody keeps `socket`. It has no delegate yet, and the listener's
-    /// delegate queue; set its delegate here, and no callback of it is missed.
+    /// Called when a connection is accepted. It closes at once unless you retain `socket`, which has no delegate yet
+    /// and uses the listener's delegate queue. Set its delegate here, and it misses no callback.
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket)
-    /// Called before `didAccept`: the engine to which the connection moves as soon as `didAccept` returns; nil: it stays
-    /// on the listener's.
-    /// GCDAsyncSocket: `newSocketQueueForConnectionFromAddress:onSocket:`.
+    /// Called before `didAccept`. Returns the engine to which the connection moves as soon as `didAccept` returns, or
+    /// `nil` if it stays on the listener's. GCDAsyncSocket: `newSocketQueueForConnectionFromAddress:onSocket:`.
     func listener(_ listener: SocketListener, engineFor address: SocketAddress) -> SocketEngine?
-    /// The listener is closed. `error` is nil when this side asked for it.
+    /// Called when the listener has closed. `error` is `nil` if the local side closed it.
     func listener(_ listener: SocketListener, didStop error: SocketError?)
 }
 
@@ -147,7 +154,7 @@ enum SocketNotice: Sendable {
     case wrote(OperationID, tag: Int)
     case wrotePartial(OperationID, tag: Int, increment: Int)
     indirect case failed(FailedOperation)
-    /// To a cancelled task alone: its write goes on without it.
+    /// Sent to a cancelled task only, whose write continues without it.
     indirect case givenUp(FailedOperation)
     indirect case timedOut(TimedOutOperation)
     case closedReadStream
@@ -158,7 +165,7 @@ enum SocketNotice: Sendable {
     case disconnecting(SocketError, unread: [UInt8])
     case disconnected(SocketError?, of: SocketID)
 
-    /// The same with another name of its session.
+    /// Returns the same notice with its session renamed.
     func renamed(_ name: (SocketID) -> SocketID) -> SocketNotice {
         switch self {
         case .connected(let address, let session): .connected(address, of: name(session))

@@ -1,94 +1,95 @@
 import Dispatch
 import SocketCore
 
-/// How an engine is set up.
+/// The settings of an engine.
 public struct EngineConfiguration: Sendable {
-    /// A name for people, shown by the inspector.
+    /// A display name, shown by the inspector.
     public var name = "SocketKit"
-    /// The queue that everything of the engine runs on; nil: one of its own. It must be serial: a global queue traps, and
-    /// another concurrent one is not noticed. Several engines may share a queue, and the queue may have a target. Turns
-    /// enter it by `sync` from the engine's thread, so work that blocks it delays every socket of the engine.
-    /// GCDAsyncSocket: `initWithSocketQueue:`.
+    /// The engine's queue, or `nil` for one of its own. It must be serial: a global queue traps, and another concurrent
+    /// queue isn't detected. Several engines can share a queue, and the queue can have a target. The engine's thread
+    /// runs each turn on it by `sync`, so work that blocks the queue delays every socket of the engine. GCDAsyncSocket:
+    /// `initWithSocketQueue:`.
     public var queue: DispatchQueue?
-    /// How many events the ring holds before it overwrites its oldest; 0: none are recorded.
+    /// How many events the ring holds before it overwrites the oldest, or 0 to record none.
     public var eventCapacity = 4_096
     /// How many closed sessions stay listed.
     public var closedLimit = 512
     /// How long a closed session stays listed.
     public var closedRetention = Duration.seconds(60)
-    /// How many bytes messages that have not come whole may take up in all, those of every WebSocket of the engine
-    /// together; 256 MiB. The first 64 KiB of each do not count. A WebSocket whose message would go over it fails with code
+    /// How many bytes incomplete messages can take up, summed over every WebSocket of the engine. Defaults to 256 MiB.
+    /// The first 64 KiB of each message don't count. A WebSocket whose message would exceed the limit fails with code
     /// 1013.
     public var unfinishedMessageBytes = 256 << 20
-    /// Whether bytes of traffic are kept for a user to look at. Off by default, since payloads are nobody else's business.
+    /// Whether bytes of traffic are kept for the user to inspect. Off by default, to keep payloads private.
     public var capturesTraffic = false
-    /// How many bytes of traffic are kept of one session; 4 MiB. Each operation counts its bytes and 1 KiB. When there is
-    /// no more room, long messages keep their beginning and their end, and then the oldest operations go; both are counted.
-    /// Less than 0 is 0, and the latest operation is kept in any case.
+    /// How many bytes of traffic are kept of one session. Defaults to 4 MiB. Each operation counts its bytes and 1 KiB.
+    /// When the limit is reached, long messages are cut to their beginning and end, then the oldest operations are
+    /// dropped; both are counted. A negative limit counts as 0. The latest operation is always kept.
     public var trafficLimit = 4 << 20
-    /// How many bytes of traffic are kept of all sessions of the engine together, closed ones included; 64 MiB. When there
-    /// is no more room, the sessions that keep most give some up, until all of those keep equally much.
+    /// How many bytes of traffic are kept of all sessions of the engine together, including closed ones. Defaults to 64
+    /// MiB. When the limit is reached, the sessions that keep the most give some up, until they all keep equally much.
     public var totalTrafficLimit = 64 << 20
 
-    /// The defaults above.
+    /// Creates the default configuration.
     public init() {}
 }
 
-/// Settings of one socket that outlive its sessions. A change takes effect at the next connect or listen; accepted
-/// connections take over their listener's.
+/// Settings of one socket that outlive its sessions. A change takes effect at the next connect or listen. Accepted
+/// connections inherit their listener's settings.
 public struct SocketConfiguration: Sendable {
-    /// A name for people, shown by the inspector.
+    /// A display name, shown by the inspector.
     public var name = ""
     /// Whether IPv4 addresses are used (GCDAsyncSocket: `IPv4Enabled`).
     public var isIPv4Enabled = true
     /// Whether IPv6 addresses are used (GCDAsyncSocket: `IPv6Enabled`).
     public var isIPv6Enabled = true
-    /// Which family a connect tries first (GCDAsyncSocket: `IPv4PreferredOverIPv6`, reversed).
+    /// Whether a connect tries IPv6 first (GCDAsyncSocket: `IPv4PreferredOverIPv6`, reversed).
     public var prefersIPv6 = false
-    /// How long a connect waits for one address before it tries the next one as well; 250 ms (RFC 8305, section 5). A
-    /// refused attempt is followed by the next one at once. A negative time is refused as that of `idleTimeout` is.
+    /// How long a connect waits for one address before it also tries the next. Defaults to 250 ms (RFC 8305, section
+    /// 5). The next attempt follows a refused one at once. A negative time is rejected as an invalid `idleTimeout` is.
     /// GCDAsyncSocket: `alternateAddressDelay`.
     public var attemptDelay = Duration.milliseconds(250)
     /// Whether the connection stays open for writing after the peer's FIN (GCDAsyncSocket:
     /// `autoDisconnectOnClosedReadStream`, reversed).
     public var allowsHalfOpen = false
-    /// The verdict on an operation that timed out, where no delegate gives one, as for sockets that are only awaited. The
-    /// default closes the connection; after `failOperation` the bytes of an awaited read are in the stream again, and of a
-    /// write those that left stay sent, so that the peer sees the next write in the middle of this one.
+    /// The verdict on an operation that timed out if no delegate gives one, as for sockets that are only awaited. The
+    /// default closes the connection. After `failOperation`, the bytes of an awaited read are back in the stream. The
+    /// bytes of a write that were sent stay sent, so the peer sees the next write in the middle of this one.
     public var timeoutVerdict = TimeoutVerdict.close
-    /// Closes the connection with `idleTimeout` when no byte has passed either way for so long; nil: never. It must be more
-    /// than zero, else connect, adopt and listen throw `badParameter`.
+    /// How long no byte may be sent or received before the connection closes with `idleTimeout`, or `nil` for no limit.
+    /// It must be more than zero, or connect, adopt and listen throw `badParameter`.
     public var idleTimeout: Duration?
-    /// How long a close after writing waits for the peer's FIN, so that no reset destroys what the peer has not read.
-    /// The engine waits, not the kernel: SO_LINGER would make close(2) block every socket of the engine. A negative time
-    /// is refused as that of `idleTimeout` is.
+    /// How long a close after writing waits for the peer's FIN, so that no reset destroys what the peer hasn't read.
+    /// The engine waits, not the kernel, because SO_LINGER would make close(2) block every socket of the engine. A
+    /// negative time is rejected as an invalid `idleTimeout` is.
     public var lingerTime = Duration.seconds(2)
-    /// Marks for the bytes queued for writing; nil: no report.
+    /// The watermarks for bytes queued for writing, or `nil` for no reports.
     public var writeWatermarks: Watermarks?
-    /// Our end of a connect, as GCDAsyncSocket's `viaInterface:` has it: `[interface][:port]`, the interface by its name
-    /// or numeric IPv4 address, `localhost` or `loopback` for the loopback ones. nil: the system chooses.
+    /// The local side of a connect in the form of GCDAsyncSocket's `viaInterface:`, or `nil` if the system chooses. The
+    /// form is `[interface][:port]`. The interface is given by its name or numeric IPv4 address, or as `localhost` or
+    /// `loopback` for the loopback interfaces.
     public var interface: String?
-    /// Called with each descriptor before it connects, or as soon as it was accepted, and with the peer's address: the
-    /// place to set options that are not named here. It runs on the engine's queue and must not block. Messages that such
-    /// options put into the descriptor's error queue (transmit timestamps, zero-copy notices) are thrown away.
+    /// Called with each descriptor and the peer's address, before a connect or as soon as a connection is accepted. Use
+    /// it to set options that have no API here. It runs on the engine's queue and must not block. Messages that such
+    /// options put in the descriptor's error queue (transmit timestamps, zero-copy notices) are discarded.
     public var prepareDescriptor: (@Sendable (Int32, SocketAddress) -> Void)?
     /// Options of the descriptor.
     public var options = SocketOptions()
 
-    /// Of a listener: whether it begins with accepting paused. Connections then wait in the kernel's backlog until
+    /// For a listener, whether it starts with accepting paused. Connections then wait in the kernel's backlog until
     /// `SocketCommand.answerConnection` or `SocketCommand.pauseReading`.
     public var startsWithAcceptingPaused = false
 
-    /// Of a relay's leg: whether the peer's end without close_notify is reported as an end, of which `wasCutOff` tells, and
-    /// not as an error. It can come as soon as the handshake is done, before the legs are linked.
+    /// For a relay's leg, whether a peer's end without close_notify is reported as an end of stream, detectable by
+    /// `wasCutOff`, instead of an error. It can arrive as soon as the handshake is done, before the legs are linked.
     package var passesCuts = false
 
-    /// The defaults above.
+    /// Creates the default configuration.
     public init() {}
 }
 
 extension SocketConfiguration {
-    /// What is wrong with it, in words that name the setting; nil: nothing.
+    /// The problem with an invalid setting, which it names, or `nil` if there is none.
     var fault: String? {
         if let idleTimeout, idleTimeout <= .zero {
             return "idleTimeout \(idleTimeout): must be more than zero; nil means none"
@@ -98,31 +99,35 @@ extension SocketConfiguration {
     }
 }
 
-/// Options of the descriptor, set before it connects, or as soon as it was accepted.
+/// Options of the descriptor, set before it connects or as soon as it is accepted.
 public struct SocketOptions: Sendable {
-    /// SO_SNDBUF in bytes, as asked for: Linux doubles it and holds it within its limits. nil: the system's.
+    /// The requested SO_SNDBUF in bytes, or `nil` for the system's default. Linux doubles it and clamps it to its
+    /// limits.
     public var sendBuffer: Int?
-    /// SO_RCVBUF in bytes, likewise. nil: the system's.
+    /// The requested SO_RCVBUF in bytes, or `nil` for the system's default. Linux doubles it and clamps it to its
+    /// limits.
     public var receiveBuffer: Int?
-    /// TCP_NODELAY: small writes leave at once instead of waiting for acknowledgements. Ignored for Unix sockets.
+    /// Whether small writes are sent at once instead of waiting for acknowledgments (TCP_NODELAY). Ignored for Unix
+    /// sockets.
     public var noDelay = false
-    /// SO_KEEPALIVE: probes for peers that have gone without a word. nil: off. Ignored for Unix sockets.
+    /// The times of SO_KEEPALIVE, which probes for peers that vanished silently, or `nil` for off. Ignored for Unix
+    /// sockets.
     public var keepAlive: KeepAlive?
-    /// SO_REUSEPORT: several listeners share a port, and the kernel spreads connections over them.
+    /// Whether several listeners can share a port, over which the kernel spreads connections (SO_REUSEPORT).
     public var reusePort = false
-    /// How many connections may wait for accept. At least 1; held by net.core.somaxconn.
+    /// How many connections can wait for accept. At least 1, and limited by net.core.somaxconn.
     public var backlog: Int32 = 1_024
 
-    /// Times of SO_KEEPALIVE, each held to whole seconds, at least 1.
+    /// The settings of SO_KEEPALIVE. Times are cut to whole seconds, and each value is at least 1.
     public struct KeepAlive: Sendable, Equatable {
-        /// Silence before the first probe (TCP_KEEPIDLE).
+        /// The silence before the first probe (TCP_KEEPIDLE).
         public var idle: Duration
-        /// Time between probes (TCP_KEEPINTVL).
+        /// The time between probes (TCP_KEEPINTVL).
         public var interval: Duration
-        /// Probes without answer before the connection is given up (TCP_KEEPCNT).
+        /// The number of unanswered probes after which the connection is dropped (TCP_KEEPCNT).
         public var count: Int
 
-        /// Sets all three.
+        /// Creates keepalive settings.
         public init(idle: Duration, interval: Duration, count: Int) {
             self.idle = idle
             self.interval = interval
@@ -130,6 +135,6 @@ public struct SocketOptions: Sendable {
         }
     }
 
-    /// The defaults above.
+    /// Creates the default options.
     public init() {}
 }

@@ -1,12 +1,12 @@
 import SocketCore
 
-/// What the engine does with a handle.
+/// The engine's interface to the handle.
 extension WebSocket: DeliveringHandle {
     var backPressure: BackPressure { _read { yield sharedPressure.pressure } }
 
-    /// A client asks its proxy again over a new connection; false when that could not be begun.
+    /// Starts a client's second connection to its proxy. Returns `false` if it couldn't be started.
     func reconnect(_ layer: WebSocketLayer, to endpoint: Endpoint, in engineState: EngineState) -> Bool {
-        // The user gave up while the former connection closed.
+        // The caller aborted while the former connection was closing.
         if state.withLock({ $0.isAborted }) { return false }
         do throws(SocketError) {
             try engineState.connect(socket, to: endpoint, timeout: nil)
@@ -20,9 +20,9 @@ extension WebSocket: DeliveringHandle {
 
     // MARK: Delivery
 
-    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
+    /// Answers the awaiting task, or calls the delegate on its queue.
     func deliver(_ notice: WebSocketNotice, of session: SocketID) {
-        // The delegate leaves the lock before it is released: this may be its last reference.
+        // The delegate leaves the lock before it is released, because this may be its last reference.
         let (pump, (answers, course), delegate) = state.withLock { state in
             let delegate = state.delegate
             return (state.pump, state.take(notice, of: session, hasDelegate: delegate != nil), delegate)
@@ -36,13 +36,13 @@ extension WebSocket: DeliveringHandle {
         }
     }
 
-    /// Calls the present delegate, and does what follows from its having returned.
+    /// Calls the current delegate, and acknowledges the end of input once the delegate has returned from it.
     func call(_ call: WebSocketCall) {
         if let delegate { tell(delegate, call.notice) }
         if case .inputEnded = call.notice { acknowledgeEnd(of: call.session) }
     }
 
-    /// What came before the end of that session's input is delivered.
+    /// Acknowledges the end of that session's input, once everything before it is delivered.
     private func acknowledgeEnd(of name: SocketID) {
         guard name == state.withLock({ $0.session }), let session else { return }
         engine.post(.acknowledgeEnd(session))
@@ -67,7 +67,7 @@ extension WebSocket: DeliveringHandle {
         }
     }
 
-    /// Hands the next items to the tasks that wait, or tells them the end.
+    /// Hands the next items, or the end, to the waiting tasks.
     private func settleInbox() {
         let (settled, cost, endSeen) = state.withLock { $0.settle() }
         wasDelivered(cost)
@@ -75,8 +75,8 @@ extension WebSocket: DeliveringHandle {
         for (answer, result) in settled { answer(result) }
     }
 
-    /// What came while there was no delegate goes to the one that there is now; from the outbox, where all that comes
-    /// behind it passes too.
+    /// Delivers the messages that arrived without a delegate to the current one. It runs from the outbox, which later
+    /// messages pass too, so that they stay in order.
     func deliverInbox() {
         while let call = takeForDelegate() { deliverWeighed(call, by: state.pump) }
     }
@@ -91,7 +91,7 @@ extension WebSocket: DeliveringHandle {
     }
 }
 
-/// What a task that reads does with a handle.
+/// A reading task's interface to the handle.
 extension WebSocket: ElementSource {
     func withFetchers<R: Sendable>(_ body: (inout Waiters<Fetched<WebSocketInbox.Item>>) -> R) -> R? {
         state.withLock { body(&$0.inbox.backlog.waiters) }
@@ -113,11 +113,10 @@ extension WebSocket: ElementSource {
 }
 
 extension WebSocketHandleState {
-    /// A session begins: what the former one left is dropped, and the answer is what that cost. Tasks that wait go on to
-    /// wait.
+    /// Begins a session, drops what the former one left, and returns its weight. Waiting tasks keep waiting.
     mutating func begin(_ session: SocketID) -> Int {
         let cost = inbox.backlog.weight
-        // Where the end of the former session is delivered, nothing of it is on its way.
+        // Once the end of the former session is delivered, none of its messages are in transit.
         hadReader = self.session != nil && inbox.isRead
         core.present.begin(session)
         inbox.begin(session)
@@ -127,17 +126,17 @@ extension WebSocketHandleState {
         return cost
     }
 
-    /// What becomes of a notice, once answers are given.
+    /// What happens to a notice once it has answered the tasks.
     enum Course {
-        /// The delegate is called.
+        /// It goes to the delegate.
         case delegate
         /// It waits in the inbox.
         case kept
-        /// Nobody else hears of it.
+        /// It goes no further.
         case over
     }
 
-    /// Whom a notice answers, and what becomes of it. `session`: of what it tells.
+    /// Returns the answers that a notice gives, and what happens to it. `session` is the one it is about.
     mutating func take(
         _ notice: WebSocketNotice, of session: SocketID, hasDelegate: Bool
     ) -> (answers: [@Sendable () -> Void], course: Course) {
@@ -146,7 +145,7 @@ extension WebSocketHandleState {
             return ([], keep(hasDelegate, of: session) { $0.backlog.append(.message(message), weight: notice.weight) })
         case .chunk(let chunk):
             return ([], keep(hasDelegate, of: session) { $0.backlog.append(.chunk(chunk), weight: notice.weight) })
-        // The delegate does not hear of an end that waits behind messages, and so has nothing to acknowledge.
+        // An end that waits behind messages isn't reported to the delegate, which then has nothing to acknowledge.
         case .inputEnded: return ([], keep(hasDelegate, of: session) { $0.hasUnseenEnd = true })
         case .opened(let agreement):
             if session == self.session { self.agreement = agreement }
@@ -162,8 +161,8 @@ extension WebSocketHandleState {
         }
     }
 
-    /// Keeps input for a task, or leaves it to the delegate. What is left of a former session was the delegate's then, or
-    /// is of no use to anybody.
+    /// Keeps input for a task, or leaves it to the delegate. Input of a former session belongs to the delegate unless a
+    /// task was reading then; otherwise it is dropped.
     private mutating func keep(
         _ hasDelegate: Bool, of session: SocketID, _ append: (inout WebSocketInbox) -> Void
     ) -> Course {
@@ -173,10 +172,10 @@ extension WebSocketHandleState {
         return .kept
     }
 
-    /// Whether input waits: nobody is there to be called, a task reads, or what came before it waits too.
+    /// Whether input must wait: there is no delegate, a task is reading, or earlier input is waiting.
     private func mustKeep(_ hasDelegate: Bool) -> Bool { !hasDelegate || inbox.isRead || !inbox.backlog.isEmpty }
 
-    /// The next that waits and that the delegate, if there is one, is to get.
+    /// Removes the next item for the delegate, or returns `nil` if none waits or a task is reading.
     mutating func takeForDelegate() -> WebSocketNotice? {
         guard !inbox.isRead else { return nil }
         switch inbox.backlog.popFirst()?.element {
@@ -200,7 +199,7 @@ extension WebSocketHandleState {
         return ([{ answer(.failure(error)) }], .over)
     }
 
-    /// Everybody who waits within that session hears that it is over.
+    /// Answers everything that waits within a session that has ended.
     private mutating func close(
         _ session: SocketID, _ report: WebSocketCloseReport?, _ error: SocketError?
     ) -> [@Sendable () -> Void] {
@@ -212,14 +211,15 @@ extension WebSocketHandleState {
             inbox.ending = ending
             inbox.hasUnseenEnd = false
         }
-        // While items wait, no task does.
+        // No task waits while there are items.
         let readers = inbox.backlog.waiters.takeAll(of: session).map { reader -> @Sendable () -> Void in
             { reader(ending) }
         }
         return readers + awaited.takeAll(of: session, answering: lost, report)
     }
 
-    /// What the tasks that wait are given now, what that cost, and the session of which one has come to the end of input.
+    /// Returns the answers for the waiting tasks, the weight of their items, and the session whose end of input a task
+    /// has reached.
     mutating func settle() -> (
         settled: [(Answer<Fetched<WebSocketInbox.Item>>, Fetched<WebSocketInbox.Item>)], cost: Int, endSeen: SocketID?
     ) {
@@ -233,7 +233,7 @@ extension WebSocketHandleState {
         }
         guard inbox.backlog.isEmpty else { return (settled, cost, nil) }
         let isAwaited = !inbox.backlog.waiters.isEmpty
-        // Who never reads need not be waited for.
+        // If no task ever reads, there is none to wait for.
         let isEndSeen = inbox.hasUnseenEnd && (isAwaited || !inbox.isRead)
         if isEndSeen { inbox.hasUnseenEnd = false }
         if let ending = inbox.ending { settled += inbox.backlog.waiters.takeAll().map { ($0, ending) } }
@@ -242,7 +242,7 @@ extension WebSocketHandleState {
 }
 
 extension WebSocketInbox {
-    /// A session begins: what came in the one before goes, and who waits goes on waiting.
+    /// Begins a session, drops the former one's input, and lets tasks keep waiting.
     mutating func begin(_ session: SocketID) {
         var waiting = backlog.waiters
         waiting.enter(session)
@@ -250,7 +250,7 @@ extension WebSocketInbox {
         (backlog.waiters, isRead) = (waiting, waiting.isAwaited(in: session))
     }
 
-    /// How a reader hears of the end: 1000 and 1001 end its messages in order, as does this side's own wish.
+    /// How the end appears to a reader. Codes 1000 and 1001, no code, and a local close end its messages in order.
     static func ending(_ report: WebSocketCloseReport?, _ error: SocketError?) -> Fetched<Item> {
         if let error { return .failure(error) }
         guard let report else { return .success(nil) }

@@ -1,41 +1,41 @@
 import Dispatch
 import SocketCore
 
-/// A WebSocket (RFC 6455), of either end.
+/// A WebSocket (RFC 6455), client or server.
 ///
-/// It is a handle, as `AsyncSocket` is one: it may be used from any thread, what one thread asks for happens in the order
-/// in which it asked, and releasing the last reference ends the connection: with Close 1001 behind what is queued, as far
-/// as the kernel takes that at once, and without waiting for the peer's. Messages may be sent from `connect` on; they
-/// wait until it is open. Pings are answered by the engine, however busy the user's queue is. While nobody takes messages,
-/// no more than 128 KiB of them, or one, are gathered, and the rest stays with the kernel, where the peer feels it.
-/// SocketRocket: `SRWebSocket`.
+/// A WebSocket is a handle, as `AsyncSocket` is: you can use it from any thread, and requests from one thread are
+/// carried out in the order made. Releasing the last reference ends the connection. It sends Close 1001 after the
+/// queued messages, as far as the kernel accepts them at once, and doesn't wait for the peer's. You can send messages
+/// from `connect` on; they wait until the WebSocket is open. The engine answers pings, however busy the delegate's
+/// queue is. While no messages are taken, at most 128 KiB of them, or one, are gathered; the rest stays in the kernel,
+/// so that the peer slows down. SocketRocket: `SRWebSocket`.
 ///
-/// A client may open several WebSockets to one server at a time: unlike RFC 6455, 4.1 asks of browsers, nothing makes one
-/// wait for another, since a program knows best what it connects to.
+/// A client can open several WebSockets to one server at a time. RFC 6455, 4.1 makes browsers open them one after
+/// another, but a program knows best what it connects to.
 public final class WebSocket: Sendable {
-    /// How far a WebSocket is. SocketRocket: `SRReadyState`.
+    /// The state of a WebSocket. SocketRocket: `SRReadyState`.
     public enum ReadyState: String, Hashable, Sendable, Codable {
-        /// It is to be opened.
+        /// The opening handshake isn't done.
         case connecting
-        /// Messages pass.
+        /// Messages can be sent and received.
         case open
-        /// One side has said Close.
+        /// One side has sent Close.
         case closing
-        /// It is over, or was never opened.
+        /// The WebSocket has ended, or was never opened.
         case closed
     }
 
-    /// The engine that it lives on.
+    /// The engine that owns the WebSocket.
     public let engine: SocketEngine
-    /// The stream beneath.
+    /// The underlying stream socket.
     let socket: AsyncSocket
     let state: Lock<WebSocketHandleState>
-    /// Notices on their way to the user, and messages that wait in the inbox.
+    /// Notices in transit to the user, and messages that wait in the inbox.
     let sharedPressure = SharedBackPressure(limit: BackPressure.webSocketLimit)
-    /// Names no session.
+    /// Identifies no session.
     static let noSession = SocketID(0)
 
-    /// Makes an idle client. Without a delegate queue, callbacks come on the engine's queue.
+    /// Creates a client that isn't connected. If `delegateQueue` is `nil`, callbacks run on the engine's queue.
     public init(
         engine: SocketEngine, delegate: (any WebSocketDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
         configuration: WebSocketConfiguration = WebSocketConfiguration()
@@ -47,7 +47,7 @@ public final class WebSocket: Sendable {
         state = Lock(WebSocketHandleState(core: core))
     }
 
-    /// A server's end. It shares its listener's pump, so that nothing of it overtakes `didAccept`.
+    /// Creates the server's side. It shares the listener's pump, so that none of its callbacks overtakes `didAccept`.
     init(acceptedBy listener: WebSocketListener, socket: AsyncSocket, configuration: WebSocketConfiguration) {
         engine = listener.engine
         self.socket = socket
@@ -58,8 +58,8 @@ public final class WebSocket: Sendable {
 
     // MARK: Settings
 
-    /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun. Messages that came while there
-    /// was none, and that no task took, are given to it.
+    /// The delegate, held weakly. A new delegate receives every callback that hasn't started yet, and the messages that
+    /// arrived while there was no delegate and that no task took.
     public var delegate: (any WebSocketDelegate)? {
         get { state.delegate }
         set {
@@ -68,19 +68,20 @@ public final class WebSocket: Sendable {
         }
     }
 
-    /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
+    /// The queue callbacks run on, or `nil` for the engine's queue. Callbacks already sent to the previous queue still
+    /// run there.
     public var delegateQueue: DispatchQueue? {
         get { state.pump?.queue }
         set { state.pump = .pump(to: newValue, from: engine) }
     }
 
-    /// Settings; a change takes effect at the next connect.
+    /// The settings. A change takes effect at the next connect.
     public var configuration: WebSocketConfiguration {
         get { state.configuration }
         set { state.configuration = newValue }
     }
 
-    /// Anything of the caller's; never looked at.
+    /// A value for your own use. The WebSocket never reads it.
     public var userData: (any Sendable)? {
         get { state.userData }
         set { state.userData = newValue }
@@ -88,10 +89,10 @@ public final class WebSocket: Sendable {
 
     // MARK: Facts
 
-    /// Its session within the engine, as snapshots name it; nil when there is none.
+    /// The current session in the engine, as snapshots identify it, or `nil` if there is none.
     public var session: SocketID? { socket.session }
 
-    /// How far it is. SocketRocket: `readyState`.
+    /// The current state. SocketRocket: `readyState`.
     public var readyState: ReadyState {
         layer { layer, _ in
             guard let layer, layer.isOpen else { return layer == nil ? .closed : .connecting }
@@ -103,17 +104,17 @@ public final class WebSocket: Sendable {
         }
     }
 
-    /// What was agreed on when it opened; nil: it is not open yet. It stays after the end.
+    /// What was negotiated when the WebSocket opened, or `nil` if it isn't open yet. It stays available after the end.
     public var agreement: WebSocketAgreement? { state.withLock { $0.agreement } }
 
-    /// The protocol above it; nil: none, or not open yet. SocketRocket: `protocol`.
+    /// The negotiated subprotocol, or `nil` if there is none or the WebSocket isn't open yet. SocketRocket: `protocol`.
     public var subprotocol: String? { agreement?.subprotocol }
 
-    /// How it ended; nil: it has not, or never was open.
+    /// How the WebSocket closed, or `nil` if it hasn't or was never open.
     public var closeReport: WebSocketCloseReport? { state.withLock { $0.report } }
 
-    /// Bytes of messages that the kernel has not taken, those that wait until it is open included; browsers'
-    /// `bufferedAmount`.
+    /// The number of message bytes the kernel hasn't accepted, including those that wait until the WebSocket is open.
+    /// Browsers call it `bufferedAmount`.
     public var bufferedAmount: Int {
         layer { layer, _ in
             guard let layer else { return 0 }
@@ -121,20 +122,21 @@ public final class WebSocket: Sendable {
         }
     }
 
-    /// The last round-trip time that a ping measured; nil: none yet.
+    /// The last round-trip time that a ping measured, or `nil` if there is none.
     public var roundTripTime: Duration? { picture?.traffic?.roundTrip }
 
-    /// The peer's address; `nil` before it is known. It stays after the end, so that every callback can read it, until this
-    /// WebSocket is opened again.
+    /// The peer's address, or `nil` if it isn't known yet. It stays available after the end, so that every callback can
+    /// read it, until this WebSocket is opened again.
     public var peerAddress: SocketAddress? { socket.peerAddress }
 
-    /// Our own address; `nil` before there is one. It stays as `peerAddress` does.
+    /// The local address, or `nil` if there is none yet. It stays available until this WebSocket is opened again.
     public var localAddress: SocketAddress? { socket.localAddress }
 
-    /// TLS as it stands; `nil` if there is none. It stays as `peerAddress` does.
+    /// The state of TLS, or `nil` if there is none. It stays available until this WebSocket is opened again.
     public var tls: TLSSnapshot? { socket.tls }
 
-    /// Messages and all, at this instant; `nil` before there was a session. It stays as `peerAddress` does.
+    /// A snapshot of the WebSocket layer, or `nil` before the first session. It stays available until this WebSocket is
+    /// opened again.
     public var picture: WebSocketPicture? {
         socket.fact({ $0.webSocket?.snapshot(isConnecting: false) }, ended: { $0.webSocket })
     }
@@ -145,11 +147,11 @@ public final class WebSocket: Sendable {
 
     // MARK: Connecting
 
-    /// Begins to open a WebSocket; `didOpen` or `didClose` tells how it went. The configuration's `openTimeout` covers all
-    /// of it.
+    /// Starts opening a WebSocket. `didOpen` or `didClose` reports the result. The configuration's `openTimeout` covers
+    /// all of it.
     ///
-    /// Throws `badParameter` for a setting that is wrong, with a sentence that names it, and `badConfiguration` when it is
-    /// open, or being opened, already; then nothing was begun. SocketRocket: `open`.
+    /// Throws `badParameter` if a setting is invalid, which the error names, and `badConfiguration` if this WebSocket
+    /// is open or opening already. If it throws, nothing was started. SocketRocket: `open`.
     public func connect(to url: WebSocketURL) throws(SocketError) {
         let plan = try WebSocketPlan(url, configuration)
         socket.configuration = plan.configuration.stream
@@ -166,21 +168,21 @@ public final class WebSocket: Sendable {
         }.get()
     }
 
-    /// Begins to open a WebSocket, as above. Throws `badParameter` for what is no URL of a WebSocket, too.
+    /// Starts opening a WebSocket at a URL given as text. Also throws `badParameter` if it isn't a WebSocket URL.
     public func connect(to url: String) throws(SocketError) {
         try connect(to: WebSocketURL.checked(url))
     }
 
     // MARK: Trust
 
-    /// Gives the verdict on the server's certificate, as `AsyncSocket.answerTrust(of:_:)` does.
+    /// Answers the question about the server's certificate, as `AsyncSocket.answerTrust(of:_:)` does.
     public func answerTrust(of question: OperationID, _ verdict: TrustVerdict) {
         socket.answerTrust(of: question, verdict)
     }
 
-    // MARK: Asking
+    // MARK: Commands
 
-    /// Posts a command for the present session and names it; without one, it fails.
+    /// Posts a command for the current session and returns its identifier. The command fails if there is no session.
     @discardableResult
     func ask(_ command: WebSocketCommand) -> OperationID {
         let operation = engine.names.nextOperation()

@@ -1,68 +1,70 @@
 import SocketCore
 
-/// How a WebSocket is set up. A change takes effect at the next connect or listen; accepted ones take over their
-/// listener's.
+/// The settings of a WebSocket. A change takes effect at the next connect, and for a listener as
+/// `WebSocketListener.configuration` says. Accepted WebSockets inherit their listener's settings.
 public struct WebSocketConfiguration: Sendable {
-    /// The stream socket beneath it. `allowsHalfOpen` is set by itself: the closing handshake needs it.
+    /// The settings of the underlying stream socket. `allowsHalfOpen` is set automatically, for the closing handshake.
     public var socket = SocketConfiguration()
-    /// How it behaves once it is open: limits, keepalive, the closing handshake's timeout, watermarks, and whether
-    /// messages come whole or in chunks.
+    /// The settings of the open WebSocket: limits, keepalive, the closing handshake's timeout, watermarks, and whether
+    /// messages are delivered whole or in chunks.
     public var settings = WebSocketSettings()
-    /// How messages may be compressed (RFC 7692); it is agreed on where both sides want it. nil: never.
+    /// The message compression (RFC 7692) to use if both sides want it, or `nil` for none.
     public var compression: PerMessageDeflateParameters? = PerMessageDeflateParameters()
-    /// How long it may take until it is open: of a client from `connect` on, name resolution, proxy and TLS included, of
-    /// a server from the accepted connection on. nil: for ever, which lets a silent peer hold a descriptor for ever.
+    /// How long opening can take: for a client from `connect` on, including name resolution, proxy and TLS, and for a
+    /// server from the accepted connection on. `nil` means no limit, which lets a silent peer hold a descriptor
+    /// forever.
     public var openTimeout: Duration? = .seconds(10)
-    /// The longest head of a request or an answer, in bytes.
+    /// The longest head of a request or a response, in bytes.
     public var headLimit = 16_384
 
-    // MARK: Of a client
+    // MARK: Client
 
-    /// What is asked for beside the URL.
+    /// The parts of the request other than the URL.
     public var opening = WebSocketOpening()
-    /// TLS for `wss`; nil: the system's authorities, and the host's name checked. ALPN offers `http/1.1` alone, since
-    /// the handshake is HTTP/1.1's.
+    /// The TLS settings for `wss`, or `nil` for the system's authorities with the host's name checked. ALPN offers only
+    /// `http/1.1`, because the handshake is HTTP/1.1.
     public var tls: TLSSettings?
-    /// The HTTP proxy to go through (RFC 9110, 9.3.6: CONNECT); nil: none. No environment variable is looked at.
+    /// The HTTP proxy to connect through (RFC 9110, 9.3.6: CONNECT), or `nil` for none. Environment variables aren't
+    /// read.
     public var proxy: WebSocketProxy?
 
-    // MARK: Of a server
+    // MARK: Server
 
-    /// Subprotocols that are spoken here. The first that the client offers and that is one of them is chosen; a client
-    /// that offers none of them gets none.
+    /// The supported subprotocols. The first one the client offers that is among them is chosen. A client that offers
+    /// none of them gets none.
     public var subprotocols: [String] = []
-    /// Pages that may connect, as browsers name them in `Origin` (`https://example.org`); others get status 403. Requests
-    /// without an `Origin`, which are not a browser's, pass. nil: all may. Browsers do not keep pages of other sites from
-    /// connecting, so a server that trusts cookies has to (RFC 6455, 10.2).
+    /// The origins that can connect, as browsers send them in `Origin` (`https://example.org`), or `nil` for all.
+    /// Others get status 403. Requests without an `Origin`, which aren't a browser's, pass. Browsers don't stop pages
+    /// of other sites from connecting, so a server that trusts cookies must (RFC 6455, 10.2).
     public var allowedOrigins: Set<String>?
-    /// Called for every request that came whole, on the engine's queue, on which it must not block: it may answer with
-    /// plain HTTP, be it a refusal or a page for a health check, or let the upgrade go on with fields of its own. nil:
-    /// every request must be for a WebSocket.
+    /// Called for every complete request on the engine's queue, where it must not block. It can answer with plain HTTP,
+    /// such as a refusal or a page for a health check, or let the upgrade continue with extra fields. If `nil`, every
+    /// request must be for a WebSocket.
     public var answer: (@Sendable (WebSocketRequest) -> WebSocketAnswer)?
 
-    /// The defaults above.
+    /// Creates the default configuration.
     public init() {}
 }
 
-/// What becomes of a request that came to a WebSocket server.
+/// The answer to a request that a WebSocket server received.
 public enum WebSocketAnswer: Sendable {
-    /// The handshake goes on, if the request is one for a WebSocket; its answer has these fields too, such as
-    /// `Set-Cookie`. A field that the handshake writes itself turns the answer into status 500.
+    /// Continues the handshake if the request is for a WebSocket, and adds these fields to the response, such as
+    /// `Set-Cookie`. A field that the handshake writes itself turns the response into status 500.
     case upgrade(fields: [HTTPField] = [])
-    /// This is answered, and the connection closes.
+    /// Sends this response and closes the connection.
     case http(HTTPResponse)
 }
 
-/// An HTTP proxy that gives tunnels.
+/// An HTTP proxy that supports tunnels.
 public struct WebSocketProxy: Hashable, Sendable {
-    /// Its name or address.
+    /// The proxy's name or address.
     public var host: String
-    /// Its port.
+    /// The proxy's port.
     public var port: UInt16
-    /// Who is to be logged in when it answers 407; told once, and only for the Basic scheme.
+    /// The login to send if the proxy answers 407. It is sent once, and only for the Basic scheme.
     public var credentials: HTTPCredentials?
 
-    /// Names a proxy.
+    /// Creates a proxy.
     public init(host: String, port: UInt16, credentials: HTTPCredentials? = nil) {
         self.host = host
         self.port = port
@@ -71,7 +73,7 @@ public struct WebSocketProxy: Hashable, Sendable {
 }
 
 extension WebSocketConfiguration {
-    /// Why these settings can never work; nil when they can.
+    /// The problem that makes these settings unusable, or `nil` if there is none.
     var fault: String? {
         if let openTimeout, openTimeout <= .zero {
             return "openTimeout \(openTimeout): must be more than zero; nil means none"
@@ -84,7 +86,7 @@ extension WebSocketConfiguration {
         return opening.fault
     }
 
-    /// The settings of the stream socket beneath.
+    /// The settings of the underlying stream socket.
     var stream: SocketConfiguration {
         var stream = socket
         stream.allowsHalfOpen = true
