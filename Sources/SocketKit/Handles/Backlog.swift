@@ -1,16 +1,17 @@
 import SocketCore
 
-/// What a task gets that asks for the next element: nil after the last one, or an error if they did not end in order.
+/// What a task receives that asks for the next element: the element, `nil` after the last one, or the error that ended
+/// them.
 typealias Fetched<Element> = Result<Element?, SocketError>
 
-/// What a task iterates: elements that came and that nobody has fetched yet, and the tasks that wait for one.
+/// Elements that no task has fetched yet, and the tasks that wait for one.
 struct Backlog<Element: Sendable>: Sendable {
     private var elements = OperationDeque<(element: Element, weight: Int)>()
-    /// What all of them weigh.
+    /// The weight of all elements.
     private(set) var weight = 0
     /// Tasks that wait for an element.
     var waiters = Waiters<Fetched<Element>>()
-    /// The session that was asked to hold back; nil: none, or it may go on.
+    /// The session that was asked to hold back, or `nil` if none was or it can resume.
     private var holding: SocketID?
 
     var isEmpty: Bool { elements.isEmpty }
@@ -20,15 +21,15 @@ struct Backlog<Element: Sendable>: Sendable {
         self.weight += weight
     }
 
-    /// Removes the oldest.
+    /// Removes the oldest element.
     mutating func popFirst() -> (element: Element, weight: Int)? {
         let first = elements.popFirst()
         weight -= first?.weight ?? 0
         return first
     }
 
-    /// Adds an element: the task that waits for it, or else the session that must hold back from now on. `session` is the
-    /// present one.
+    /// Adds an element. Returns the answer of the task that waits for it, or else the session that must hold back from
+    /// now on. `session` is the current one.
     mutating func add(
         _ element: Element, while session: SocketID?, limit: Int
     ) -> (answer: Answer<Fetched<Element>>?, mustHold: SocketID?) {
@@ -39,7 +40,8 @@ struct Backlog<Element: Sendable>: Sendable {
         return (nil, session)
     }
 
-    /// The next element, or how they ended; nil: `answer` waits for that. And whether a session that holds back may go on.
+    /// Returns the next element or how they ended, or `nil` if `answer` waits for that. Also returns whether a session
+    /// that holds back can resume.
     mutating func fetch(
         as waiter: OperationID, _ present: PresentSession, limit: Int, _ answer: @escaping Answer<Fetched<Element>>
     ) -> (outcome: Fetched<Element>?, mayGoOn: Bool) {
@@ -51,7 +53,8 @@ struct Backlog<Element: Sendable>: Sendable {
 }
 
 extension Waiters {
-    /// Lets `answer` wait for the next element of the present session; or tells how the last one ended, if there is none.
+    /// Makes `answer` wait for the next element of the current session. If there is none, returns how the last one
+    /// ended.
     mutating func add<Element>(
         _ waiter: OperationID, within present: PresentSession, _ answer: @escaping Answer<Value>
     ) -> Value? where Value == Fetched<Element> {
@@ -62,7 +65,7 @@ extension Waiters {
 }
 
 extension Result where Failure == SocketError {
-    /// How elements end: with an error, or in order (nil).
+    /// How elements end: with an error, or in order (`nil`).
     static func end<Element>(_ error: SocketError?) -> Self where Success == Element? {
         error.map { .failure($0) } ?? .success(nil)
     }
@@ -72,16 +75,16 @@ extension Result where Failure == SocketError {
 protocol ElementSource: AnyObject, Sendable {
     associatedtype Element: Sendable
     var engine: SocketEngine { get }
-    /// Gives `answer` the next element, or how they ended, as soon as there is either.
+    /// Calls `answer` with the next element, or how they ended, as soon as there is either.
     func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<Element>>)
-    /// The task that waits was cancelled: it gets its answer, unless it has it.
+    /// Answers a waiting task that was cancelled, unless it was already answered.
     func stopFetching(_ waiter: OperationID)
-    /// Runs `body` with the tasks that wait, under the handle's lock; nil: elements go to the delegate.
+    /// Runs `body` with the waiting tasks under the handle's lock. Returns `nil` if elements go to the delegate.
     func withFetchers<R: Sendable>(_ body: (inout Waiters<Fetched<Element>>) -> R) -> R?
 }
 
 extension ElementSource {
-    /// The next element, or how they ended; `cancelled` to a task that is cancelled before it asks.
+    /// Returns the next element or how they ended, or `cancelled` for a task that was cancelled before it asked.
     func next(orIfCancelled cancelled: Fetched<Element> = .success(nil)) async -> Fetched<Element> {
         let waiter = engine.names.nextOperation()
         return await waitForAnswer(orIfCancelled: cancelled) {
@@ -96,19 +99,19 @@ extension ElementSource {
         answer?(.success(nil))
     }
 
-    /// Tells those who wait within a session how it ended.
+    /// Tells the tasks that wait within a session how it ended.
     func endFetching(of session: SocketID, _ error: SocketError?) {
         let answers = withFetchers { $0.takeAll(of: session) } ?? []
         for answer in answers { answer(.end(error)) }
     }
 
-    /// How many tasks wait.
+    /// The number of waiting tasks.
     var fetcherCount: Int { withFetchers { $0.count } ?? 0 }
 }
 
 /// A listener, whose connections tasks fetch.
 protocol ConnectionSource: ElementSource {
-    /// Runs `body` with the connections that nobody has fetched and the present session, under the handle's lock; nil:
+    /// Runs `body` with the unfetched connections and the current session, under the handle's lock. Returns `nil` if
     /// connections go to the delegate.
     func withBacklog<R: Sendable>(_ body: (inout Backlog<Element>, PresentSession) -> R) -> R?
 }
@@ -118,11 +121,11 @@ extension ConnectionSource {
         withBacklog { backlog, _ in body(&backlog.waiters) }
     }
 
-    /// Gives a connection to the task that waits, or keeps it for the next one.
+    /// Gives a connection to the waiting task, or keeps it for the next one.
     func fill(_ connection: Element) {
         let answer = withBacklog { backlog, present in
             let (answer, mustHold) = backlog.add(connection, while: present.id, limit: BackPressure.connectionLimit)
-            // Posted under the lock: both ways of it reach the engine in the order of their causes.
+            // Posted under the lock, so that hold and resume reach the engine in the order of their causes.
             if let mustHold { engine.post(.holdAccepts(mustHold, true)) }
             return answer
         }

@@ -1,10 +1,9 @@
 import SocketCore
 
-/// Awaiting instead of being called back. The completion of an awaited datagram goes to the one who awaits it; everything
-/// else still goes to the delegate.
+/// Awaiting instead of callbacks. An awaited send completes in the awaiting task. All other calls go to the delegate.
 extension DatagramSocket: ElementSource {
-    /// Queues a datagram and waits until the kernel has it. Throws why it was not sent; `cancelled` when the task was
-    /// cancelled before the kernel took it.
+    /// Queues a datagram and waits until the kernel has accepted it. Throws why it wasn't sent, or `cancelled` if the
+    /// task was cancelled before the kernel accepted it.
     public func send(
         _ bytes: [UInt8], to destination: Endpoint? = nil, timeout: Duration? = nil
     ) async throws(SocketError) {
@@ -19,11 +18,11 @@ extension DatagramSocket: ElementSource {
         if let error { throw error }
     }
 
-    /// The datagrams that arrive, for a task to iterate; from this call on they do not go to the delegate, and are
-    /// received continuously. While nobody fetches them, `limit` are kept, of at most `byteLimit` bytes together, 64 added
-    /// for each; those that come then are dropped, and counted in `DatagramCounters.unfetched`. Ends when the socket
-    /// closes. Called again, it changes the limits, and what is kept stays. Throws as `beginReceiving`; then nothing has
-    /// changed.
+    /// Returns the datagrams that arrive, for a task to iterate. From this call on they don't go to the delegate, and
+    /// are received continuously. Up to `limit` unfetched datagrams are kept, of at most `byteLimit` bytes in all,
+    /// counting 64 more for each. Further datagrams are dropped and counted in `DatagramCounters.unfetched`. The
+    /// sequence ends when the socket closes. Another call changes the limits and keeps the datagrams. Throws as
+    /// `beginReceiving()` does; nothing has changed then.
     public func datagrams(limit: Int = 1_024, byteLimit: Int = 4 << 20) throws(SocketError) -> Datagrams {
         try receive(.continuous) {
             state.withLock { state in
@@ -37,16 +36,16 @@ extension DatagramSocket: ElementSource {
 
     // MARK: For the engine
 
-    /// Keeps a batch for the one who iterates; how many found no room. nil: nobody iterates.
+    /// Keeps a batch for the iterating task. Returns how many datagrams didn't fit, or `nil` if no task iterates.
     func keep(_ batch: DatagramBatch) -> Int? {
         let kept = state.withLock { $0.kept?.add(batch) }
         for (answer, datagram) in zip(kept?.answers ?? [], batch) { answer(.success(datagram)) }
         return kept?.dropped
     }
 
-    // MARK: For the one who iterates
+    // MARK: For the iterating task
 
-    /// How many tasks wait for a datagram.
+    /// The number of tasks that wait for a datagram.
     package var waiters: Int { fetcherCount }
 
     func withFetchers<R: Sendable>(_ body: (inout Waiters<Fetched<Datagram>>) -> R) -> R? {
@@ -58,33 +57,33 @@ extension DatagramSocket: ElementSource {
 
     func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<Datagram>>) {
         let (result, emptied) = state.withLock { $0.fetch(as: waiter, answer) }
-        // Contexts of the receive filter, which are the user's, leave the lock before they are released.
+        // The receive filter's contexts are the user's objects, and leave the lock before they are released.
         withExtendedLifetime(emptied) {}
         if let result { answer(result) }
     }
 }
 
-/// The datagrams that a socket receives, one after the other; see `DatagramSocket.datagrams(limit:)`. One task iterates
-/// it at a time.
+/// The datagrams that a socket receives, one after the other. See `DatagramSocket.datagrams(limit:byteLimit:)`. Only
+/// one task at a time can iterate it.
 public struct Datagrams: AsyncSequence, Sendable {
     let socket: DatagramSocket
 
-    /// Begins to wait.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator {
         Iterator(socket: socket)
     }
 
-    /// Waits for datagram after datagram.
+    /// Waits for one datagram after another.
     public struct Iterator: AsyncIteratorProtocol {
         let socket: DatagramSocket
 
-        /// The next datagram; nil when the socket was closed or the task cancelled. Throws why the socket closed
-        /// otherwise.
+        /// Returns the next datagram, or `nil` if the socket was closed or the task cancelled. Otherwise throws why the
+        /// socket closed.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> Datagram? {
             try await socket.next().get()
         }
 
-        /// The next datagram, for callers on no actor.
+        /// Returns the next datagram, for callers without an actor.
         public mutating func next() async throws(SocketError) -> Datagram? {
             try await next(isolation: nil)
         }
@@ -92,7 +91,8 @@ public struct Datagrams: AsyncSequence, Sendable {
 }
 
 extension DatagramHandleState {
-    /// The next datagram, or how the session ended; nil: `answer` waits for that. And the batch of which it was the last.
+    /// Returns the next datagram or how the session ended, or `nil` if `answer` waits for that. Also returns the batch
+    /// if the datagram was its last.
     fileprivate mutating func fetch(
         as waiter: OperationID, _ answer: @escaping Answer<Fetched<Datagram>>
     ) -> (result: Fetched<Datagram>?, emptied: DatagramBatch?) {
@@ -102,20 +102,21 @@ extension DatagramHandleState {
     }
 }
 
-/// Datagrams that were received and that nobody has fetched yet, and who waits for one.
+/// Received datagrams that no task has fetched yet, and the tasks that wait for one.
 struct KeptDatagrams {
-    /// Datagrams that are kept at most, and what they weigh together.
+    /// The most datagrams that are kept, and the most that they weigh in all.
     var limit = 1
     var byteLimit = 1
-    /// Batches as they came, with how many of each were fetched.
+    /// Batches in the order received, and how many datagrams of the first were fetched.
     private var batches = OperationDeque<DatagramBatch>()
     private var fetched = 0
     private var count = 0
-    /// What those weigh that were not fetched yet.
+    /// The weight of the datagrams that weren't fetched yet.
     private var weight = 0
     var waiters = Waiters<Fetched<Datagram>>()
 
-    /// Takes a batch in: who waits for its first datagrams, one each, and how many of the others found no room.
+    /// Adds a batch. Returns the answers of tasks that wait for its first datagrams, one each, and how many of the
+    /// others didn't fit.
     mutating func add(
         _ batch: DatagramBatch
     ) -> (answers: [Answer<Fetched<Datagram>>], dropped: Int) {
@@ -134,13 +135,13 @@ struct KeptDatagrams {
         return (answers, batch.count - end)
     }
 
-    /// One datagram has room, however long it is.
+    /// Whether another datagram fits. One always does, however long it is.
     private func hasRoom(for more: Int) -> Bool {
         count == 0 || count < limit && weight + more <= byteLimit
     }
 
-    /// Takes the first datagram out, and its batch if that was the last of it, whose memory the caller releases. nil:
-    /// there is none.
+    /// Removes the first datagram, or returns `nil` if there is none. Also returns its batch if that was the last of
+    /// it, so that the caller releases the memory.
     mutating func popFirst() -> (Datagram, emptied: DatagramBatch?)? {
         guard batches.count > 0 else { return nil }
         let batch = batches[0]

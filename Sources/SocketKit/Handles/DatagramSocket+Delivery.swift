@@ -1,11 +1,11 @@
 import SocketCore
 
-/// What a datagram handle holds, from whatever thread it is asked.
+/// The state of a datagram socket's handle, accessible from any thread.
 struct DatagramHandleState: HandleStorage, ~Copyable {
     var core: HandleCore<any DatagramSocketDelegate, DatagramConfiguration>
-    /// nil: datagrams go to the delegate.
+    /// The datagrams for a task to fetch, or `nil` if datagrams go to the delegate.
     var kept: KeptDatagrams?
-    /// Who awaits that a datagram is sent, or that the socket is connected.
+    /// The answers of tasks that await a send.
     var awaitedSends: [OperationID: @Sendable (SocketError?) -> Void] = [:]
 
     init(
@@ -15,9 +15,9 @@ struct DatagramHandleState: HandleStorage, ~Copyable {
     }
 }
 
-/// What a datagram handle and its session share: the session looks at it for each batch, without the handle.
+/// What a datagram handle and its session share. The session reads it for each batch, without the handle.
 final class DatagramTraits: Sendable {
-    /// Notices on their way to the delegate's queue.
+    /// Notices in transit to the delegate's queue.
     let backPressure = BackPressure()
     private let filters = Lock(Filters())
 
@@ -37,7 +37,7 @@ final class DatagramTraits: Sendable {
     }
 }
 
-/// What the engine does with a handle.
+/// The engine's interface to the handle.
 extension DatagramSocket: DeliveringHandle {
     var backPressure: BackPressure { _read { yield shared.backPressure } }
 
@@ -45,13 +45,13 @@ extension DatagramSocket: DeliveringHandle {
         state.withLock { $0.core.present.begin(id) }
     }
 
-    /// The session is over; `snapshot` is how it was at its end.
+    /// Records that the session has ended, with its final snapshot.
     func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot) {
         state.withLock { $0.core.present.end(id, as: .whole(snapshot)) }
     }
 
-    /// The session began with a call that was refused, so that it never was. No notice of its end follows: the answer is
-    /// to be called instead.
+    /// Records that the session began with a refused call, so that it never existed. No notice of its end follows; the
+    /// caller must call the returned closure instead.
     func sessionVanished(_ id: SocketID) -> () -> Void {
         let answers = state.withLock { state in
             state.core.present.end(id, as: nil)
@@ -60,10 +60,10 @@ extension DatagramSocket: DeliveringHandle {
         return { for answer in answers { answer(.success(nil)) } }
     }
 
-    /// How callbacks arrive, for a snapshot.
+    /// How callbacks are delivered, for a snapshot.
     func callbacks(in engine: EngineState) -> CallbackSnapshot {
         let (isKept, pump, delegate) = state.withLock { ($0.kept != nil, $0.pump, $0.delegate) }
-        // This may be its last reference.
+        // This may be the delegate's last reference.
         if let delegate { engine.retire(delegate) }
         var snapshot = CallbackSnapshot(isHeard: delegate != nil || isKept, undelivered: backPressure.weight)
         if let measured = pump?.lag(engine.now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
@@ -72,8 +72,8 @@ extension DatagramSocket: DeliveringHandle {
 
     // MARK: Delivery
 
-    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called. From when too much
-    /// waits for that queue, the session takes no more from the kernel, until `caughtUp` is posted.
+    /// Answers the awaiting task, or calls the delegate on its queue. Once too much waits for that queue, the session
+    /// stops reading from the kernel until `caughtUp` is posted.
     func deliver(_ notice: DatagramNotice) {
         let (pump, answer) = state.withLock { state in
             if case .closed(_, let id) = notice { state.core.present.deliverEnd(of: id) }
@@ -84,7 +84,7 @@ extension DatagramSocket: DeliveringHandle {
         deliver(notice, by: pump)
     }
 
-    /// Calls the present delegate.
+    /// Calls the current delegate.
     func call(_ notice: DatagramNotice) {
         guard let delegate else { return }
         switch notice {
@@ -111,7 +111,7 @@ extension DatagramNotice: WeighedNotice {
 }
 
 extension DatagramHandleState {
-    /// What answers the one who awaits this; nil: nobody does.
+    /// Returns the awaiting task's answer, or `nil` if no task awaits this.
     fileprivate mutating func answer(_ notice: DatagramNotice) -> (() -> Void)? {
         switch notice {
         case .sent(let operation, _): take(operation, nil)

@@ -1,32 +1,35 @@
 import Dispatch
 import SocketCore
 
-/// What a datagram socket tells.
+/// The delegate of a `DatagramSocket`.
 ///
-/// All methods are optional. They are called on the delegate queue, or, when there is none, on the engine's queue at
-/// the end of its turn; then they must not block. Datagrams to be sent complete in the order in which they were queued,
-/// each in exactly one call, `didSend` or `didNotSend`; datagrams received come in the order in which the kernel had
-/// them, with no order between the two directions. `didClose` is last, and comes when the descriptors are closed.
+/// All methods are optional. They are called on the delegate queue or, without one, on the engine's queue at the end of
+/// its turn, where they must not block. Sends complete in the order they were queued, each in exactly one call,
+/// `didSend` or `didNotSend`. Received datagrams come in the kernel's order. The two directions have no order between
+/// them. `didClose` comes last, when the descriptors are closed.
 public protocol DatagramSocketDelegate: AnyObject, Sendable {
-    /// The socket has one peer now.
+    /// Called when the socket has connected to one peer.
     func datagramSocket(_ socket: DatagramSocket, didConnectTo address: SocketAddress)
-    /// It could not be connected; the socket stays open.
+    /// Called when the socket couldn't be connected. It stays open.
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError)
-    /// A datagram is with the kernel, or was held back by the send filter; not: it has arrived.
+    /// Called when the kernel has accepted a datagram, or the send filter has dropped it. The datagram may not have
+    /// arrived.
     func datagramSocket(_ socket: DatagramSocket, didSendWithTag tag: Int)
-    /// The same with the name that `send(_:to:timeout:tag:)` gave it. Where this is not implemented, the one without is
-    /// called.
+    /// Called when a datagram was sent, with the identifier that `send(_:to:timeout:tag:)` returned. If you don't
+    /// implement this method, `datagramSocket(_:didSendWithTag:)` is called.
     func datagramSocket(_ socket: DatagramSocket, didSend operation: OperationID, tag: Int)
-    /// A datagram was not sent; the socket stays open.
+    /// Called when a datagram was not sent. The socket stays open.
     func datagramSocket(_ socket: DatagramSocket, didNotSend datagram: FailedDatagram)
-    /// Datagrams were received together. Where this is not implemented, `didReceive` is called for each of them.
+    /// Called with datagrams that were received together. If you don't implement this method, `didReceive` is called
+    /// for each.
     func datagramSocket(_ socket: DatagramSocket, didReceiveBatch batch: DatagramBatch)
-    /// A datagram was received.
+    /// Called when a datagram is received.
     func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram)
-    /// The kernel reported an error of a datagram that was sent earlier, such as that nobody listens where a connected
-    /// socket sends to (ECONNREFUSED); it does not say of which. The socket stays open.
+    /// Called when the kernel reports an error of an earlier send, without saying which, such as ECONNREFUSED if no
+    /// socket listens at a connected socket's peer. The socket stays open.
     func datagramSocket(_ socket: DatagramSocket, didEncounter error: SocketError)
-    /// The session is over. `error` is nil when this side asked for it. The socket may be used again at once.
+    /// Called when the session has ended. `error` is `nil` if the local side closed it. The socket can be used again at
+    /// once.
     func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?)
 }
 
@@ -39,11 +42,11 @@ extension DatagramSocketDelegate {
     public func datagramSocket(_ socket: DatagramSocket, didSendWithTag tag: Int) {}
     /// Does nothing.
     public func datagramSocket(_ socket: DatagramSocket, didNotSend datagram: FailedDatagram) {}
-    /// Calls the one without the operation's name.
+    /// Calls the method without the identifier.
     public func datagramSocket(_ socket: DatagramSocket, didSend operation: OperationID, tag: Int) {
         datagramSocket(socket, didSendWithTag: tag)
     }
-    /// Calls `didReceive` for each.
+    /// Calls `didReceive` for each datagram.
     public func datagramSocket(_ socket: DatagramSocket, didReceiveBatch batch: DatagramBatch) {
         for datagram in batch { self.datagramSocket(socket, didReceive: datagram) }
     }
@@ -55,16 +58,16 @@ extension DatagramSocketDelegate {
     public func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) {}
 }
 
-/// Judges datagrams before they are sent. GCDAsyncUdpSocket: `setSendFilter:withQueue:`.
+/// Decides which datagrams are sent. GCDAsyncUdpSocket: `setSendFilter:withQueue:`.
 public struct DatagramSendFilter: Sendable {
-    /// Where it is asked; nil: on the engine's queue, where it must not block. While a queue of its own has not
-    /// answered, the datagrams behind wait, in their order.
+    /// The queue the filter runs on, or `nil` for the engine's queue, where it must not block. On its own queue, later
+    /// datagrams wait for its answer, in order.
     public var queue: DispatchQueue?
-    /// Whether a datagram may leave, by its bytes, its destination (nil: the connected peer) and its tag. One that may
-    /// not counts as sent all the same.
+    /// Whether to send a datagram, given its bytes, its destination (`nil` for the connected peer) and its tag. A
+    /// datagram that is dropped still counts as sent.
     public var shouldSend: @Sendable (_ bytes: [UInt8], _ destination: Endpoint?, _ tag: Int) -> Bool
 
-    /// Makes a filter.
+    /// Creates a filter.
     public init(
         queue: DispatchQueue? = nil,
         _ shouldSend: @escaping @Sendable (_ bytes: [UInt8], _ destination: Endpoint?, _ tag: Int) -> Bool
@@ -74,23 +77,23 @@ public struct DatagramSendFilter: Sendable {
     }
 }
 
-/// Judges datagrams that were received. GCDAsyncUdpSocket: `setReceiveFilter:withQueue:`.
+/// Decides which received datagrams are delivered. GCDAsyncUdpSocket: `setReceiveFilter:withQueue:`.
 public struct DatagramReceiveFilter: Sendable {
-    /// What a filter says of a datagram.
+    /// A filter's verdict on a datagram.
     public enum Verdict: Sendable {
-        /// It is dropped, and counted.
+        /// Drops the datagram and counts it.
         case drop
-        /// It is delivered, with something of the filter's own in `Datagram.context`.
+        /// Delivers the datagram, with a value of the filter's own in `Datagram.context`.
         case pass(context: (any Sendable)?)
     }
 
-    /// Where it is asked; nil: on the engine's queue, where it must not block. While a queue of its own has not answered
-    /// for one batch, no more is taken from the kernel.
+    /// The queue the filter runs on, or `nil` for the engine's queue, where it must not block. On its own queue,
+    /// nothing more is read from the kernel until it has answered for one batch.
     public var queue: DispatchQueue?
-    /// What becomes of a datagram.
+    /// Returns the verdict on a datagram.
     public var evaluate: @Sendable (Datagram) -> Verdict
 
-    /// Makes a filter.
+    /// Creates a filter.
     public init(queue: DispatchQueue? = nil, _ evaluate: @escaping @Sendable (Datagram) -> Verdict) {
         self.queue = queue
         self.evaluate = evaluate

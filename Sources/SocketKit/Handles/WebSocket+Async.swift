@@ -1,13 +1,13 @@
 import SocketCore
 
-/// Awaiting instead of being called back.
+/// Awaiting instead of callbacks.
 ///
-/// What is awaited goes to the one who awaits it, never to the delegate. From the first `next()` of `messages` or
-/// `chunks` on, messages go to that task alone.
+/// An awaited result goes to the awaiting task, never to the delegate. From the first `next()` of `messages` or
+/// `chunks` on, messages go to that task only.
 extension WebSocket {
-    /// Opens a WebSocket and waits until it is open. Throws what `connect(to:)` throws, or why it did not open: for an
-    /// answer other than 101 with `SocketError.Reason.webSocket`, which holds its status, fields and how its body begins;
-    /// `cancelled` when the task was cancelled, and then nothing is left of the attempt.
+    /// Opens a WebSocket and waits until it is open. Throws what `connect(to:)` throws, or why it didn't open. If the
+    /// response isn't 101, the error is `SocketError.Reason.webSocket` with the status, the fields and the start of the
+    /// body. Throws `cancelled` if the task was cancelled; nothing is left of the attempt then.
     public static func connect(
         to url: String, on engine: SocketEngine, configuration: WebSocketConfiguration = WebSocketConfiguration()
     ) async throws(SocketError) -> WebSocket {
@@ -16,7 +16,7 @@ extension WebSocket {
         return webSocket
     }
 
-    /// Opens this one, as the call above does.
+    /// Opens this WebSocket, as `connect(to:on:configuration:)` does a new one.
     public func connect(to url: WebSocketURL) async throws(SocketError) {
         let waiter = engine.names.nextOperation()
         let cancelled = SocketError.cancelled("connect")
@@ -36,8 +36,9 @@ extension WebSocket {
 
     // MARK: Sending
 
-    /// Queues a message and waits until the kernel has all of it. Throws why it could not be sent, and `cancelled` at once
-    /// when the task is cancelled; a message that was queued by then still goes out, since half a message cannot.
+    /// Queues a message and waits until the kernel has accepted all of it. Throws why it couldn't be sent, or
+    /// `cancelled` at once if the task is cancelled. A message already queued is still sent, because half a message
+    /// can't be.
     public func send(_ message: WebSocketMessage) async throws(SocketError) {
         let operation = engine.names.nextOperation()
         let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("send")) { answer in
@@ -50,15 +51,15 @@ extension WebSocket {
         if let error { throw error }
     }
 
-    /// Sends text, as above.
+    /// Queues a text message and waits until the kernel has accepted all of it.
     public func send(_ text: String) async throws(SocketError) { try await send(.text(text)) }
 
-    /// Sends bytes, as above.
+    /// Queues a binary message and waits until the kernel has accepted all of it.
     public func send(_ bytes: [UInt8]) async throws(SocketError) { try await send(.binary(bytes)) }
 
-    /// Sends a ping and waits for its pong; the answer is how long that took. `payload` is at most 125 bytes; nil: eight
-    /// that no other ping has. Throws why it was not sent, why the WebSocket ended when that comes first, and `cancelled`
-    /// at once when the task is cancelled; the delegate still hears of a pong that comes later.
+    /// Sends a ping, waits for its pong, and returns how long that took. `payload` is at most 125 bytes, or `nil` for
+    /// eight bytes that no other ping has. Throws why the ping wasn't sent, why the WebSocket ended if it ends first,
+    /// or `cancelled` at once if the task is cancelled. The delegate still receives a later pong.
     public func ping(_ payload: [UInt8]? = nil) async throws(SocketError) -> Duration {
         let operation = engine.names.nextOperation()
         let payload = payload ?? withUnsafeBytes(of: operation.number.bigEndian) { Array($0) }
@@ -75,9 +76,9 @@ extension WebSocket {
         }.get()
     }
 
-    /// Waits until no more is queued for sending than the low watermark allows, if more than the high one allowed is
-    /// queued now; else returns at once. Throws `notConnected` without a session, `cancelled` when the task is cancelled,
-    /// and why the WebSocket ended when that comes first.
+    /// Waits until the bytes queued for sending fall to the low watermark if they have risen above the high one;
+    /// otherwise returns at once. Throws `notConnected` without a session, `cancelled` if the task is cancelled, and
+    /// why the WebSocket ended if it ends first.
     public func waitUntilWritable() async throws(SocketError) {
         let waiter = engine.names.nextOperation()
         let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("send")) { answer in
@@ -95,8 +96,8 @@ extension WebSocket {
         if let error { throw error }
     }
 
-    /// Says Close, as `close(_:reason:)` does, and waits until it is over. The answer is how it ended; `nil` if it never was
-    /// open, and if the task was cancelled before the end: the Close stays queued.
+    /// Queues a Close, as `close(_:reason:)` does, and waits until the WebSocket has ended. Returns how it ended, or
+    /// `nil` if it was never open or the task was cancelled before the end. The Close stays queued.
     @discardableResult
     public func close(_ code: WebSocketCloseCode? = .normal, reason: String = "") async -> WebSocketCloseReport? {
         ask(.close(code, reason: reason))
@@ -117,15 +118,16 @@ extension WebSocket {
 
     // MARK: Receiving
 
-    /// Whole messages, for one task at a time to iterate. They end when the peer closes with 1000, 1001 or no code, and
-    /// when this side closes; any other end is thrown. A cancelled task closes the WebSocket with 1001. While nobody
-    /// fetches them, they stay with the kernel. Where `WebSocketSettings.delivery` is `chunks`, iterate `chunks`.
+    /// The whole messages, for one task at a time to iterate. They end when the peer closes with 1000, 1001 or no code,
+    /// and when the local side closes. Any other end is thrown. A cancelled task closes the WebSocket with 1001.
+    /// Messages that no task fetches stay in the kernel. If `WebSocketSettings.delivery` is `chunks`, iterate `chunks`.
     public var messages: WebSocketMessages { WebSocketMessages(webSocket: self) }
 
-    /// Parts of messages as they come, likewise, where `WebSocketSettings.delivery` is `chunks`.
+    /// The parts of messages as they arrive, for one task at a time to iterate. They end as `messages` do. Used if
+    /// `WebSocketSettings.delivery` is `chunks`.
     public var chunks: WebSocketChunks { WebSocketChunks(webSocket: self) }
 
-    /// How many tasks wait for a message.
+    /// The number of tasks that wait for a message.
     package var readers: Int { fetcherCount }
 
     func next(_ delivery: WebSocketSettings.Delivery) async throws(SocketError) -> WebSocketInbox.Item? {
@@ -143,14 +145,14 @@ extension WebSocket {
 public struct WebSocketMessages: AsyncSequence, Sendable {
     let webSocket: WebSocket
 
-    /// Begins to read.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(webSocket: webSocket) }
 
-    /// Waits for message after message.
+    /// Waits for one message after another.
     public struct Iterator: AsyncIteratorProtocol {
         let webSocket: WebSocket
 
-        /// The next message; nil behind an orderly end. Throws why it ended otherwise.
+        /// Returns the next message, or `nil` after an orderly end. Otherwise throws why the WebSocket ended.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SocketError) -> WebSocketMessage? {
@@ -158,7 +160,7 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
             return message
         }
 
-        /// The next message, for callers on no actor.
+        /// Returns the next message, for callers without an actor.
         public mutating func next() async throws(SocketError) -> WebSocketMessage? { try await next(isolation: nil) }
     }
 }
@@ -167,20 +169,20 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
 public struct WebSocketChunks: AsyncSequence, Sendable {
     let webSocket: WebSocket
 
-    /// Begins to read.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(webSocket: webSocket) }
 
-    /// Waits for part after part.
+    /// Waits for one part after another.
     public struct Iterator: AsyncIteratorProtocol {
         let webSocket: WebSocket
 
-        /// The next part; nil behind an orderly end. Throws why it ended otherwise.
+        /// Returns the next part, or `nil` after an orderly end. Otherwise throws why the WebSocket ended.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> WebSocketChunk? {
             guard case .chunk(let chunk) = try await webSocket.next(.chunks) else { return nil }
             return chunk
         }
 
-        /// The next part, for callers on no actor.
+        /// Returns the next part, for callers without an actor.
         public mutating func next() async throws(SocketError) -> WebSocketChunk? { try await next(isolation: nil) }
     }
 }

@@ -1,39 +1,43 @@
 import SocketCore
 
-/// What a WebSocket tells.
+/// The delegate of a `WebSocket`.
 ///
-/// All methods are optional. They are called on the delegate queue, or, when there is none, on the engine's queue at the
-/// end of its turn; then they must not block. The order: `didOpen` first; messages in the order in which they came;
-/// `didClose` exactly once and last, when the descriptor is closed, also when it never opened. Pings are answered by the
-/// engine before any of this is called.
+/// All methods are optional. They are called on the delegate queue or, without one, on the engine's queue at the end of
+/// its turn, where they must not block. `didOpen` comes first, and messages come in the order received. `didClose`
+/// comes exactly once and last, when the descriptor is closed, even if the WebSocket never opened. The engine answers
+/// pings before it calls any of these methods.
 public protocol WebSocketDelegate: AnyObject, Sendable {
-    /// The opening handshake is done (RFC 6455, 4). Not called for accepted ones. SocketRocket: `webSocketDidOpen:`.
+    /// Called when the opening handshake is done (RFC 6455, 4). Not called for accepted WebSockets. SocketRocket:
+    /// `webSocketDidOpen:`.
     func webSocket(_ webSocket: WebSocket, didOpen agreement: WebSocketAgreement)
-    /// A whole message came. SocketRocket: `webSocket:didReceiveMessage:`.
+    /// Called when a whole message has arrived. SocketRocket: `webSocket:didReceiveMessage:`.
     func webSocket(_ webSocket: WebSocket, didReceive message: WebSocketMessage)
-    /// A part of a message came. Instead of the one above where `WebSocketSettings.delivery` is `chunks`.
+    /// Called when a part of a message has arrived, instead of whole messages, if `WebSocketSettings.delivery` is
+    /// `chunks`.
     func webSocket(_ webSocket: WebSocket, didReceive chunk: WebSocketChunk)
-    /// A ping came; it was answered already, unless `WebSocketSettings.answersPings` is off. SocketRocket:
-    /// `webSocket:didReceivePingWithData:`.
+    /// Called when a ping has arrived. It was already answered, unless `WebSocketSettings.answersPings` is off.
+    /// SocketRocket: `webSocket:didReceivePingWithData:`.
     func webSocket(_ webSocket: WebSocket, didReceivePing payload: [UInt8])
-    /// A pong came; `roundTrip` is how long it took, nil when no ping of ours had these bytes. SocketRocket:
-    /// `webSocket:didReceivePong:`.
+    /// Called when a pong has arrived. `roundTrip` is how long it took, or `nil` if no local ping had these bytes.
+    /// SocketRocket: `webSocket:didReceivePong:`.
     func webSocket(_ webSocket: WebSocket, didReceivePong payload: [UInt8], roundTrip: Duration?)
-    /// A message is wholly with the kernel, which does not mean that the peer has it. Not for one that is awaited.
+    /// Called when the kernel has accepted all of a message. The peer may not have received it yet. Not called for an
+    /// awaited message.
     func webSocket(_ webSocket: WebSocket, didSend operation: OperationID)
-    /// Something was not queued, or was lost with the connection; `error` says why. Not for what is awaited.
+    /// Called when something wasn't queued or was lost with the connection, with the reason. Not called for what is
+    /// awaited.
     func webSocket(_ webSocket: WebSocket, didFail operation: OperationID, error: SocketError)
-    /// The bytes queued for sending fell to the low watermark, having been above the high one
+    /// Called when the bytes queued for sending have fallen to the low watermark after being above the high one
     /// (`WebSocketSettings.watermarks`).
     func webSocketDidBecomeWritable(_ webSocket: WebSocket)
-    /// The peer said Close. It is answered once this returns, behind what is sent meanwhile.
+    /// Called when the peer has sent Close. It is answered once this returns, after what is sent in the meantime.
     func webSocket(_ webSocket: WebSocket, didReceiveClose frame: WebSocketCloseFrame)
-    /// The server's certificate is to be judged, as for `AsyncSocketDelegate`; `WebSocket.answerTrust(of:_:)` answers
-    /// later.
+    /// Called to evaluate the server's certificate, as for `AsyncSocketDelegate`. `WebSocket.answerTrust(of:_:)`
+    /// answers later.
     func webSocket(_ webSocket: WebSocket, didReceive trust: TLSTrust) -> TrustVerdict
-    /// It is over. `report` says who said what; nil: it never was open. `error` is nil for an orderly end and when this
-    /// side gave up; else why it did not open, or broke. SocketRocket: `webSocket:didCloseWithCode:reason:wasClean:` and
-    /// `webSocket:didFailWithError:`.
+    /// Called when the WebSocket has ended. `report` says what each side sent, or is `nil` if it was never open.
+    /// `error` is `nil` for an orderly end and if the local side gave up; otherwise it is why the WebSocket didn't
+    /// open, or broke. SocketRocket: `webSocket:didCloseWithCode:reason:wasClean:` and `webSocket:didFailWithError:`.
     func webSocket(_ webSocket: WebSocket, didClose report: WebSocketCloseReport?, error: SocketError?)
 }
 
@@ -56,20 +60,22 @@ extension WebSocketDelegate {
     public func webSocketDidBecomeWritable(_ webSocket: WebSocket) {}
     /// Does nothing.
     public func webSocket(_ webSocket: WebSocket, didReceiveClose frame: WebSocketCloseFrame) {}
-    /// Says that nobody judges, which closes the connection.
+    /// Returns `unhandled`, which closes the connection.
     public func webSocket(_ webSocket: WebSocket, didReceive trust: TLSTrust) -> TrustVerdict { .unhandled }
     /// Does nothing.
     public func webSocket(_ webSocket: WebSocket, didClose report: WebSocketCloseReport?, error: SocketError?) {}
 }
 
-/// What a WebSocket listener tells, on the queues that `WebSocketDelegate` names.
+/// The delegate of a `WebSocketListener`. Its methods are called on the same queues as those of `WebSocketDelegate`.
 public protocol WebSocketListenerDelegate: AnyObject, Sendable {
-    /// A WebSocket was opened by a client; `agreement` holds its request. It closes at once when nobody keeps it. It has
-    /// no delegate yet, and the listener's delegate queue; set its delegate here, and no message of it is missed.
+    /// Called when a client has opened a WebSocket. `agreement` holds its request. The WebSocket closes at once unless
+    /// you retain it. It has no delegate yet and uses the listener's delegate queue. Set its delegate here, and it
+    /// misses no message.
     func listener(_ listener: WebSocketListener, didAccept webSocket: WebSocket, agreement: WebSocketAgreement)
-    /// A connection came to nothing: its handshake broke a rule or took too long, or HTTP was answered.
+    /// Called when a connection's handshake broke a rule or took too long, or was answered with HTTP.
     func listener(_ listener: WebSocketListener, didRefuse address: SocketAddress?, error: SocketError?)
-    /// The listener is closed. `error` is nil when this side asked for it. WebSockets that were opened go on.
+    /// Called when the listener has closed. `error` is `nil` if the local side closed it. WebSockets that were opened
+    /// stay open.
     func listener(_ listener: WebSocketListener, didStop error: SocketError?)
 }
 

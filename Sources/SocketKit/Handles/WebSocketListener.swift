@@ -1,26 +1,27 @@
 import Dispatch
 import SocketCore
 
-/// Takes WebSockets on a TCP port or a Unix-domain name.
+/// Accepts WebSockets on a TCP port or a Unix-domain name.
 ///
-/// It is a handle, as `SocketListener` is one. Releasing the last reference stops it; WebSockets that were opened go on.
+/// It is a handle, as `SocketListener` is. Releasing the last reference stops it; WebSockets that were opened stay
+/// open.
 public final class WebSocketListener: Sendable {
-    /// The engine that it lives on, and on which the WebSockets it takes live.
+    /// The engine that owns the listener and the WebSockets it accepts.
     public let engine: SocketEngine
-    /// What takes the connections, and tells the door.
+    /// The underlying listener, which notifies `door`.
     private let socket: SocketListener
     private let door = WebSocketDoor()
     private let state: Lock<HandleState>
 
     private struct HandleState: HandleStorage, ~Copyable {
         var core: HandleCore<any WebSocketListenerDelegate, WebSocketConfiguration>
-        /// Those whose handshake is not done, and the session of the listener that each came to.
+        /// The WebSockets in their opening handshake, with the listener's session that accepted each.
         var opening: [SocketID: (webSocket: WebSocket, listener: SocketID?)] = [:]
-        /// nil: WebSockets go to the delegate.
+        /// The WebSockets for tasks to fetch, or `nil` if WebSockets go to the delegate.
         var backlog: Backlog<WebSocket>?
     }
 
-    /// Makes an idle listener. Without a delegate queue, callbacks come on the engine's queue.
+    /// Creates a listener that isn't listening. If `delegateQueue` is `nil`, callbacks run on the engine's queue.
     public init(
         engine: SocketEngine, delegate: (any WebSocketListenerDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
         configuration: WebSocketConfiguration = WebSocketConfiguration()
@@ -34,40 +35,40 @@ public final class WebSocketListener: Sendable {
         door.listener = self
     }
 
-    /// Whom callbacks go to; held weakly.
+    /// The delegate, held weakly.
     public var delegate: (any WebSocketListenerDelegate)? {
         get { state.delegate }
         set { state.delegate = newValue }
     }
 
-    /// Where callbacks come, those of accepted WebSockets included; nil: on the engine's queue.
+    /// The queue callbacks run on, including those of accepted WebSockets, or `nil` for the engine's queue.
     public var delegateQueue: DispatchQueue? { pump?.queue }
 
-    /// Accepted WebSockets share it, so that nothing of theirs overtakes `didAccept`.
+    /// Shared with accepted WebSockets, so that none of their callbacks overtakes `didAccept`.
     var pump: DelegatePump? { state.pump }
 
-    /// Settings of the listener and of each WebSocket that it takes; what concerns the port takes effect at the next
-    /// `listen`, the rest with the next connection.
+    /// Settings of the listener and of each WebSocket that it accepts. A change that concerns the port takes effect at
+    /// the next `listen`, any other with the next connection.
     public var configuration: WebSocketConfiguration {
         get { state.configuration }
         set { state.configuration = newValue }
     }
 
-    /// The present session; nil when not listening.
+    /// The current session, or `nil` if the listener isn't listening.
     public var session: SocketID? { socket.session }
 
-    /// Where it listens, with the port that the kernel chose for port 0; `nil` before it does. It stays after the end, so
-    /// that `didStop` can read it, until it listens again.
+    /// The address it listens on, with the port that the kernel chose for port 0, or `nil` before it listens. It stays
+    /// available after the end, so that `didStop` can read it, until it listens again.
     public var localAddress: SocketAddress? { socket.localAddress }
 
-    /// How it stopped listening; `nil` while it listens, and before the first time.
+    /// How the listener stopped, or `nil` while it listens and before it first does.
     public var closeRecord: CloseRecord? { socket.closeRecord }
 
-    /// How many connections have not done their handshake yet.
+    /// The number of connections in their opening handshake.
     public var openingCount: Int { state.withLock { $0.opening.count } }
 
-    /// Begins to listen, as `SocketListener.listen(on:tls:)` does; when this returns, peers can connect. With `tls` it is
-    /// for `wss`. Throws what that throws, and `badParameter` for a setting that is wrong.
+    /// Starts listening, as `SocketListener.listen(on:tls:)` does. When this returns, peers can connect. With `tls`, it
+    /// serves `wss`. Throws what that method throws, and `badParameter` if a setting is invalid.
     public func listen(on endpoint: Endpoint, tls settings: TLSSettings? = nil) throws(SocketError) {
         let configuration = configuration
         if let fault = configuration.fault { throw .refused("listen", fault) }
@@ -77,17 +78,17 @@ public final class WebSocketListener: Sendable {
         try socket.listen(on: endpoint, tls: settings)
     }
 
-    /// Stops listening and waits until that is done; `didStop` follows. Handshakes that are not done end.
+    /// Stops listening and has stopped when this returns. `didStop` follows. Unfinished handshakes end.
     public func stop() { socket.stop() }
 
 }
 
-/// What the engine does with a handle.
+/// The engine's interface to the handle.
 extension WebSocketListener: DeliveringHandle {
-    /// That of the listener beneath, whose session is the one that holds back.
+    /// That of the underlying listener, whose session is the one that holds back.
     var backPressure: BackPressure { _read { yield socket.backPressure } }
 
-    /// A connection was taken: its handshake begins.
+    /// Starts the handshake of an accepted connection.
     fileprivate func accept(_ socket: AsyncSocket) {
         let configuration = configuration
         let webSocket = WebSocket(acceptedBy: self, socket: socket, configuration: configuration)
@@ -100,13 +101,14 @@ extension WebSocketListener: DeliveringHandle {
         }
     }
 
-    /// A handshake came to nothing.
+    /// Forgets a connection whose handshake has ended.
     func gaveUp(_ session: SocketID) {
         _ = state.withLock { $0.opening.removeValue(forKey: session) }
     }
 
-    /// Hands it to the task that iterates, or calls the delegate. True if so many wait for the delegate's queue that the
-    /// rest must wait in the kernel's backlog; `caughtUp` is posted when that is over.
+    /// Hands a WebSocket to the iterating task, or calls the delegate. Returns `true` if so much waits for the
+    /// delegate's queue that further connections must wait in the kernel's backlog; `caughtUp` is posted when it can
+    /// resume.
     @discardableResult
     func deliver(_ notice: WebSocketListenerNotice) -> Bool {
         let (delegate, pump, hasBacklog) = state.withLock { ($0.delegate, $0.pump, $0.backlog != nil) }
@@ -134,7 +136,7 @@ extension WebSocketListener: DeliveringHandle {
     }
 
     fileprivate func stopped(_ error: SocketError?, of session: SocketID) {
-        // A listener that listens again has others under way by now.
+        // A listener that listens again already has other handshakes in progress.
         let ended = state.withLock { state in
             let ended = state.opening.filter { $0.value.listener == session }
             for id in ended.keys { state.opening[id] = nil }
@@ -148,14 +150,14 @@ extension WebSocketListener: DeliveringHandle {
 extension WebSocketListener: ConnectionSource {
     typealias Element = WebSocket
 
-    /// The WebSockets that clients open, for a task to iterate. From this call on they do not go to the delegate. While
-    /// nobody fetches them, 16 are held here, and connections wait in the kernel's backlog.
+    /// The WebSockets that clients open, for a task to iterate. From this call on they don't go to the delegate. Up to
+    /// 16 unfetched WebSockets are held here; further connections wait in the kernel's backlog.
     public var webSockets: WebSocketConnections {
         state.withLock { if $0.backlog == nil { $0.backlog = Backlog() } }
         return WebSocketConnections(listener: self)
     }
 
-    /// How many tasks wait for a WebSocket.
+    /// The number of tasks that wait for a WebSocket.
     package var waiters: Int { fetcherCount }
 
     func withBacklog<R: Sendable>(_ body: (inout Backlog<WebSocket>, PresentSession) -> R) -> R? {
@@ -166,30 +168,30 @@ extension WebSocketListener: ConnectionSource {
     }
 }
 
-/// The WebSockets that a listener takes, one after the other; see `WebSocketListener.webSockets`. One task iterates it at
-/// a time.
+/// The WebSockets that a listener accepts, one after the other. See `WebSocketListener.webSockets`. Only one task at a
+/// time can iterate it.
 public struct WebSocketConnections: AsyncSequence, Sendable {
     let listener: WebSocketListener
 
-    /// Begins to wait.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(listener: listener) }
 
-    /// Waits for WebSocket after WebSocket.
+    /// Waits for one WebSocket after another.
     public struct Iterator: AsyncIteratorProtocol {
         let listener: WebSocketListener
 
-        /// The next WebSocket; nil when the listener was stopped or the task cancelled. Throws why the listener ended
-        /// otherwise.
+        /// Returns the next WebSocket, or `nil` if the listener was stopped or the task cancelled. Otherwise throws why
+        /// the listener ended.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> WebSocket? {
             try await listener.next().get()
         }
 
-        /// The next WebSocket, for callers on no actor.
+        /// Returns the next WebSocket, for callers without an actor.
         public mutating func next() async throws(SocketError) -> WebSocket? { try await next(isolation: nil) }
     }
 }
 
-/// Hears for a WebSocket listener what the listener beneath it tells, on the engine's queue.
+/// Receives the underlying listener's notices for a WebSocket listener, on the engine's queue.
 final class WebSocketDoor: SocketListenerDelegate {
     private struct Owner { weak var listener: WebSocketListener? }
     private let owner = Lock(Owner())
@@ -201,6 +203,6 @@ final class WebSocketDoor: SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) { self.listener?.accept(socket) }
 
-    /// As `didStop`, which does not say of which session.
+    /// Replaces `didStop`, which doesn't say whose end it is.
     func stopped(_ error: SocketError?, of session: SocketID) { listener?.stopped(error, of: session) }
 }
