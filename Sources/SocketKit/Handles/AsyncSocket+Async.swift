@@ -1,24 +1,23 @@
 import SocketCore
 
-/// Awaiting instead of being called back.
+/// Awaiting instead of callbacks.
 ///
-/// The completion of an awaited operation goes to the one who awaits it, never to the delegate; everything else still
-/// goes to the delegate. Both may be used on one socket: operations of both kinds share its queues, in the order in
-/// which they were asked for. Nothing is taken from the kernel while nobody awaits a read, so a slow consumer is felt by
-/// the peer.
+/// An awaited operation completes in the awaiting task, never in the delegate. All other calls still go to the
+/// delegate. You can use both on one socket: operations of both kinds share its queues, in the order they were
+/// requested. Nothing is read from the kernel while no task awaits a read, so a slow consumer slows the peer down.
 ///
-/// A cancelled task gets its answer as soon as the engine's queue is free, whatever the peer does, and no byte is lost or
-/// repeated. What a cancelled read had goes back to the stream, for the next read. A cancelled write of which no byte has
-/// left is taken back whole; one of which bytes have left goes on to its end without a timeout, since half a write would
-/// tear the stream: close the socket to stop it. Either answer is `cancelled`, or success where that came first.
+/// A cancelled task gets its answer as soon as the engine's queue is free, whatever the peer does, and no byte is lost
+/// or repeated. The bytes of a cancelled read return to the stream, for the next read. A cancelled write is withdrawn
+/// whole if none of its bytes were sent. Otherwise it continues to its end without a timeout, because half a write
+/// would corrupt the stream; close the socket to stop it. Either answer is `cancelled`, or success if that came first.
 ///
-/// An error says in `SocketError.transferred` how many bytes of the operation had passed. When a read times out,
-/// `SocketConfiguration.timeoutVerdict` decides unless there is a delegate: by `failOperation` its bytes go back to the
-/// stream, by `close`, the default, the connection ends and they are in `SocketError.received`, as they are whenever a
-/// connection ends within a read.
+/// An error says in `SocketError.transferred` how many bytes of the operation were transferred. If a read times out
+/// without a delegate, `SocketConfiguration.timeoutVerdict` decides. With `failOperation`, its bytes return to the
+/// stream. With `close`, the default, the connection ends and the bytes are in `SocketError.received`, as they are
+/// whenever a connection ends during a read.
 extension AsyncSocket {
-    /// Connects and waits until bytes can pass. Throws what `connect(to:timeout:)` throws, or why the connect failed;
-    /// `cancelled` when the task was cancelled, and then nothing is left of the attempt.
+    /// Connects and waits until the connection is open. Throws what `connect(to:timeout:)` throws, why the connect
+    /// failed, or `cancelled` if the task was cancelled; nothing is left of the attempt then.
     public static func connect(
         to endpoint: Endpoint, on engine: SocketEngine, timeout: Duration? = nil,
         configuration: SocketConfiguration = SocketConfiguration()
@@ -30,10 +29,10 @@ extension AsyncSocket {
         return socket
     }
 
-    /// Queues a read and waits for its bytes: `await` chooses this one of the two; one for the delegate is queued from a
-    /// function that is not async. Throws why it failed; a standing read cannot be awaited and is refused. After
-    /// `cancelled`, and after `readTimeout` by the verdict `failOperation`, its bytes are in the stream again; after any
-    /// other error they are in `SocketError.received`.
+    /// Queues a read and waits for its bytes. `await` selects this method; a function that isn't async gets the one for
+    /// the delegate. Throws why the read failed. A standing read can't be awaited and is rejected. After `cancelled`,
+    /// and after `readTimeout` with the verdict `failOperation`, the bytes are back in the stream. After any other
+    /// error they are in `SocketError.received`.
     public func read(_ request: ReadRequest) async throws(SocketError) -> [UInt8] {
         do throws(FailedOperation) {
             return try await outcome(request).get()
@@ -42,9 +41,10 @@ extension AsyncSocket {
         }
     }
 
-    /// Queues a write and waits until the kernel has all of it. Throws why it failed; `SocketError.transferred` is how many
-    /// of its bytes went out by then. If it is 0, none does. After `cancelled` with more than 0 the others follow; after
-    /// `writeTimeout` by the verdict `failOperation` they do not, and the peer sees the next write in their place.
+    /// Queues a write and waits until the kernel has accepted all of it. Throws why it failed, with the number of bytes
+    /// sent by then in `SocketError.transferred`. If that is 0, no byte is sent. If it is more, the rest follows after
+    /// `cancelled`, but not after `writeTimeout` with the verdict `failOperation`: the peer sees the next write in its
+    /// place.
     public func send(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) async throws(SocketError) {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
         do throws(FailedOperation) {
@@ -54,17 +54,17 @@ extension AsyncSocket {
         }
     }
 
-    /// What the peer sends, in pieces of at most `limit` bytes, until its FIN. Each step queues one read, and throws
-    /// `readTimeout` if nothing came within `timeout` (`nil`: no limit): `SocketConfiguration.timeoutVerdict` says whether the
-    /// connection ends by that, or the next step goes on.
+    /// Returns what the peer sends, in pieces of at most `limit` bytes, until its FIN. Each step queues one read, and
+    /// throws `readTimeout` if nothing arrives within `timeout` (`nil` for no limit).
+    /// `SocketConfiguration.timeoutVerdict` decides whether that ends the connection or the next step continues.
     public func chunks(limit: Int = 65_536, timeout: Duration? = nil) -> SocketChunks {
         SocketChunks(socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout))
     }
 
-    /// What the peer sends, cut behind each `delimiter`, which stays at the end of each piece; the last piece may lack
-    /// it. Throws `readMaxedOut` when a piece is longer than `limit`, its delimiter included; the connection has ended then, and
-    /// nothing can be sent to the peer any more. Each step queues one read, and throws `readTimeout` if
-    /// its piece is not whole within `timeout`, as `chunks` does.
+    /// Returns what the peer sends, cut after each `delimiter`, which stays at the end of its piece. The last piece may
+    /// lack it. Throws `readMaxedOut` if a piece with its delimiter is longer than `limit`; the connection has then
+    /// ended, and nothing more can be sent to the peer. Each step queues one read, and throws `readTimeout` if its
+    /// piece isn't complete within `timeout`, as `chunks` does.
     public func lines(
         delimiter: [UInt8] = [13, 10], limit: Int = 65_536, timeout: Duration? = nil
     ) -> SocketChunks {
@@ -84,7 +84,7 @@ extension AsyncSocket {
         return await outcome(.read(request), as: engine.names.nextOperation())
     }
 
-    /// Asks for an operation and waits until it ends.
+    /// Requests an operation and waits until it ends.
     func outcome(
         _ action: SocketCommand.Action, as operation: OperationID
     ) async -> Result<[UInt8], FailedOperation> {
@@ -95,7 +95,7 @@ extension AsyncSocket {
         }
     }
 
-    /// The failure of an operation that a cancelled task did not begin.
+    /// Returns the failure of an operation that a cancelled task didn't start.
     private func unbegun(_ operation: OperationID, _ action: SocketCommand.Action) -> FailedOperation {
         guard var failed = action.failure(as: operation) else {
             preconditionFailure("only reads and writes are awaited")
@@ -105,17 +105,17 @@ extension AsyncSocket {
     }
 }
 
-/// The pieces of a stream; see `AsyncSocket.chunks` and `AsyncSocket.lines`. One task iterates it at a time.
+/// The pieces of a stream. See `AsyncSocket.chunks` and `AsyncSocket.lines`. Only one task at a time can iterate it.
 public struct SocketChunks: AsyncSequence, Sendable {
     let socket: AsyncSocket
     let request: ReadRequest
 
-    /// Begins to read.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator {
         Iterator(socket: socket, request: request)
     }
 
-    /// Reads piece after piece.
+    /// Reads one piece after another.
     public struct Iterator: AsyncIteratorProtocol {
         let socket: AsyncSocket
         let request: ReadRequest
@@ -126,24 +126,24 @@ public struct SocketChunks: AsyncSequence, Sendable {
             self.request = request
         }
 
-        /// The next piece; nil behind the peer's FIN. Throws why the read failed otherwise.
+        /// Returns the next piece, or `nil` after the peer's FIN. Otherwise throws why the read failed.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> [UInt8]? {
             guard !isOver else { return nil }
             switch await socket.outcome(request) {
             case .success(let bytes): return bytes
             case .failure(let failed):
-                // What a cancelled read had is in the stream again, so that the next one goes on with it; so it is where a
-                // timeout left the connection.
+                // The next read can continue after a cancelled one, whose bytes are back in the stream, and after a
+                // timeout that left the connection open.
                 let isOpen = failed.error.reason == .readTimeout && socket.session != nil
                 isOver = failed.error.reason != .cancelled && !isOpen
-                // Between two reads the session may have ended; how it did tells an end from a loss.
+                // The session may have ended between two reads. Its error tells an end of stream from a failure.
                 let error = failed.error.reason == .notConnected ? socket.lastError : failed.thrown
                 if let error, error.reason != .closedByPeer { throw error }
                 return failed.bytes.isEmpty ? nil : failed.bytes
             }
         }
 
-        /// The next piece, for callers on no actor.
+        /// Returns the next piece, for callers without an actor.
         public mutating func next() async throws(SocketError) -> [UInt8]? {
             try await next(isolation: nil)
         }

@@ -2,8 +2,8 @@ import SocketCore
 
 /// Awaiting the end of a connection, and connections that end with a scope.
 extension AsyncSocket {
-    /// Waits until the connection is closed and everything that came before has been delivered, whoever closes it. Returns
-    /// at once where there is no session; `closeRecord` says how it ended. Does not close anything.
+    /// Waits until either side has closed the connection and everything before that has been delivered. Returns at once
+    /// if there is no session. `closeRecord` says how it ended. Doesn't close anything.
     /// - Throws: `cancelled` if the task is cancelled; the connection stays as it is.
     public func waitUntilClosed() async throws(SocketError) {
         let waiter = engine.names.nextOperation()
@@ -21,7 +21,7 @@ extension AsyncSocket {
         if let error { throw error }
     }
 
-    /// Closes as `mode` says, and waits until that is done. A peer that does not read can hold up `afterWriting` until a
+    /// Closes as `mode` says, and waits until that is done. A peer that doesn't read can delay `afterWriting` until a
     /// write times out.
     /// - Throws: `cancelled` if the task is cancelled; then the connection closes at once.
     public func disconnectAndWait(_ mode: CloseMode = .now) async throws(SocketError) {
@@ -34,11 +34,10 @@ extension AsyncSocket {
         }
     }
 
-    /// Connects, runs `body` with the connection, and closes it: once all writes are out if `body` returns, at once if it
-    /// throws. Returns when it is closed. `timeout` is that of resolving and connecting (`nil`: none but the system's); `tls`
-    /// secures the connection before `body` runs (`nil`: no TLS).
-    /// - Throws: what connecting or `body` throws, and `CancellationError` where either was ended by the cancellation of the
-    ///   task.
+    /// Connects, runs `body` with the connection, and closes it: once all writes are sent if `body` returns, at once if
+    /// it throws. Returns when it is closed. `timeout` covers resolving and connecting (`nil` for the system's timeouts
+    /// only). `tls` secures the connection before `body` runs (`nil` for no TLS).
+    /// - Throws: what connecting or `body` throws, and `CancellationError` if the task's cancellation ended either.
     public static func withConnection<R>(
         to endpoint: Endpoint, on engine: SocketEngine, timeout: Duration? = nil, tls: TLSSettings? = nil,
         configuration: SocketConfiguration = SocketConfiguration(), isolation: isolated (any Actor)? = #isolation,
@@ -68,7 +67,7 @@ extension AsyncSocket {
 }
 
 extension SocketError {
-    /// `CancellationError` if the reason is `cancelled`, or else this error: what a function that throws any error rethrows,
-    /// so that its callers find the cancellation of a task where they look for it.
+    /// `CancellationError` if the reason is `cancelled`, otherwise this error. A function that throws any error
+    /// rethrows it, so that its callers find a task's cancellation where they look for it.
     public var orCancellationError: any Error { reason == .cancelled ? CancellationError() : self }
 }

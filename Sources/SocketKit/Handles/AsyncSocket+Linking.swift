@@ -2,34 +2,34 @@ import SocketCore
 
 /// For relays: two connections of one engine, the bytes of each forwarded to the other.
 extension AsyncSocket {
-    /// Notes on both that they are the legs of one relayed connection. From then on a reset of one ends it at once, also
-    /// while it is held back. No effect on a socket without a session, or on two engines.
+    /// Marks both sockets as the legs of one relayed connection. From then on a reset of one ends it at once, even
+    /// while it is held back. Has no effect if a socket has no session or the engines differ.
     package func link(to other: AsyncSocket) {
         guard let mine = session, let theirs = other.session, engine === other.engine else { return }
         engine.post(.leg(mine, .link(theirs)))
         engine.post(.leg(theirs, .link(mine)))
     }
 
-    /// Notes on both legs that the server gets the client's request with another head: `came` bytes long it was, `sent`
-    /// it is. This one is the client's leg. No effect without a session.
+    /// Records on both legs that the server receives the client's request with a rewritten head, `came` bytes long
+    /// before and `sent` after. Call it on the client's leg. Has no effect without a session.
     package func markHeadRewritten(to server: AsyncSocket, came: Int, sent: Int) {
         command(.headRewritten(was: came, is: 0))
         server.command(.headRewritten(was: came, is: sent))
     }
 
-    /// Looks from now on, for snapshots and for the traffic that is kept, at what passes in clear, and shows a WebSocket
-    /// where an upgrade is the first request: what comes and goes is not changed, held or answered by that. `role` is the
-    /// part that this end plays; `early` was read before. No effect without a session.
+    /// Taps the plaintext from now on, for snapshots and kept traffic, and shows a WebSocket if the first request is an
+    /// upgrade. The tap changes, holds and answers nothing. `role` is the local side's role; `early` was read before.
+    /// Has no effect without a session.
     package func watchForWebSocket(as role: WebSocketRole, after early: [UInt8] = []) {
         fact { $0?.watchForWebSocket(as: role, after: early) }
     }
 
-    /// Takes nothing more from the kernel, so that the peer feels it, or takes it again. Unlike `pauseReading` it is no
-    /// act of a person, and does not undo one. No effect without a session.
+    /// Stops reading from the kernel, so that the peer slows down, or resumes. Unlike `isReadingPaused`, it isn't the
+    /// user's request and doesn't undo one. Has no effect without a session.
     package func holdBack(_ hold: Bool) { command(.holdBack(hold)) }
 
-    /// The same as `holdBack(true)`, before anything else is read: within a callback of the engine's queue, what was
-    /// posted before may still have been followed by reads.
+    /// Does what `holdBack(true)` does, but before anything else is read. In a callback on the engine's queue, reads
+    /// could precede a posted command.
     package func holdBackAtOnce() {
         fact { $0?.isHeldByLink = true }
         command(.holdBack(true))
@@ -43,15 +43,15 @@ extension AsyncSocket {
         }
     }
 
-    /// Sends FIN after the queued bytes, without close_notify where there is TLS. No effect without a session.
+    /// Sends FIN after the queued bytes, without close_notify under TLS. Has no effect without a session.
     package func cutOff() { command(.cutOff) }
 
-    /// Sends what the kernel takes at once of what is queued, drops the rest, and closes with RST. No effect without a
-    /// session.
+    /// Sends the queued bytes that the kernel accepts at once, drops the rest, and closes with RST. Has no effect
+    /// without a session.
     package func resetAfterFlush() { command(.reset) }
 
     /// Shows in snapshots what rules and breakpoints do to this connection, and delivers each read before the next one,
-    /// so that a rule can hold back the rest. No effect without a session.
+    /// so that a rule can hold back the rest. Has no effect without a session.
     package func showFaults(_ meter: FaultMeter) { command(.faults(meter)) }
 
     /// Records what a rule or a breakpoint did; see `SocketEvent.Kind.faulted`, `held` and `released`.
@@ -59,25 +59,25 @@ extension AsyncSocket {
         command(.faulted(kind, first, second))
     }
 
-    /// Lets an intake take what is received from now on, before any read does. No effect without a session.
+    /// Makes an intake take what is received from now on, before any read. Has no effect without a session.
     package func setIntake(_ intake: Intake?) { command(.intake(intake)) }
 
-    /// Gives bytes to the reads that the intake took, as they are or others.
+    /// Gives the reads the bytes that the intake took, or others instead.
     package func deliver(_ bytes: [UInt8]) { command(.deliver(bytes)) }
 
-    /// Ends the stream for the reads, which the intake was told of.
+    /// Ends the stream for the reads, after the intake received its end.
     package func deliverEnd() { command(.deliverEnd) }
 
-    /// When the session began; now, without one.
+    /// When the session began, or the current time without one.
     package var opened: MonotonicTime { fact { $0?.opened } ?? SystemClock().now }
 
-    /// How many bytes were queued since the session began, and how many came, before any TLS.
+    /// How many bytes were queued and received since the session began, counted as plaintext under TLS.
     package var queuedInAll: UInt64 {
         fact { $0.map { ($0.tls?.plaintextSent ?? $0.sent) + UInt64($0.machine.pendingWriteBytes) } ?? 0 }
     }
     package var receivedInAll: UInt64 { fact { $0.map { $0.tls?.plaintextReceived ?? $0.received } ?? 0 } }
 
-    /// Sends each write by a system call of its own (true), or several together as usual.
+    /// Sends each write with its own system call (`true`), or several together as usual.
     package func sendApart(_ isApart: Bool) { command(.sendsApart(isApart)) }
 
     /// Sends a user's bytes as `send` does. On a leg of a relay they are marked in events and traffic.
@@ -99,16 +99,17 @@ extension AsyncSocket {
 }
 
 extension SocketEngine {
-    /// What was spent on the compressed messages of others.
+    /// The budget for inflating compressed messages that it only observes.
     package var inflation: InflationBudget { enter { $0.inflation } }
 
-    /// Lets a listener accept nothing, since these rules say so, or accept again (`nil`). Unlike `pauseReading` no
-    /// person asked for it, and it does not undo what one asked for.
+    /// Stops a listener from accepting because of these rules, or lets it accept again (`nil`). Unlike
+    /// `SocketCommand.pauseReading`, it isn't the user's request and doesn't undo one.
     package func shut(_ listener: SocketID, by rules: FaultSnapshot?) { post(.leg(listener, .shut(rules))) }
 
-    /// Counts bytes that could not be delivered to the peer of a relay's leg, which may be over.
+    /// Counts bytes that couldn't be delivered to the peer of a relay's leg, whose session may have ended.
     package func addLost(_ count: Int, of leg: SocketID) { post(.leg(leg, .lost(count))) }
 
-    /// The same as the socket's `showFaults`, again whenever the meter has changed; the connection may be over.
+    /// Shows what the meter counts, as `AsyncSocket.showFaults(_:)` does. Call it whenever the meter has changed. The
+    /// connection may have ended.
     package func showFaults(_ meter: FaultMeter, of session: SocketID) { post(.leg(session, .faults(meter))) }
 }

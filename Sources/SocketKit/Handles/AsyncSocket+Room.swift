@@ -2,11 +2,10 @@ import SocketCore
 
 /// Waiting for room in the write queue.
 extension AsyncSocket {
-    /// Waits until no more is queued for writing than the low watermark allows, if more than the high one allows is
-    /// queued now; else returns at once. What was written before this from the same thread counts. Throws
-    /// `badConfiguration` when the session has no watermarks (`SocketConfiguration.writeWatermarks`), `notConnected`
-    /// without a session, `cancelled` when the task is cancelled, and why the session ended when it ends first.
-    /// `didBecomeWritable` is called all the same.
+    /// Waits until the bytes queued for writing fall to the low watermark if they have risen above the high one;
+    /// otherwise returns at once. Earlier writes from the same thread count. Throws `badConfiguration` if the session
+    /// has no watermarks (`SocketConfiguration.writeWatermarks`), `notConnected` without a session, `cancelled` if the
+    /// task is cancelled, and why the session ended if it ends first. `didBecomeWritable` is still called.
     public func waitUntilWritable() async throws(SocketError) {
         let waiter = engine.names.nextOperation()
         let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("write")) {
@@ -17,10 +16,10 @@ extension AsyncSocket {
         if let error { throw error }
     }
 
-    /// How many wait for room now.
+    /// The number of tasks that wait for room in the write queue.
     package var waitersForRoom: Int { state.withLock { $0.awaited.room.count } }
 
-    /// How many wait for TLS now.
+    /// The number of tasks that wait for TLS.
     package var waitersForTLS: Int { state.withLock { $0.awaited.securings.count } }
 
     private func waitForRoom(as waiter: OperationID, _ answer: @escaping @Sendable (SocketError?) -> Void) {

@@ -1,13 +1,13 @@
 import SocketCore
 
-/// Hears how an awaited operation ended: with the bytes of a read (a write has none), or failed.
+/// Receives the outcome of an awaited operation: the bytes of a read, none for a write, or the failure.
 typealias OperationAnswer = Answer<Result<[UInt8], FailedOperation>>
 
-/// Who awaits what of one socket.
+/// What tasks await of one socket.
 struct AwaitedAnswers {
     /// A read or write that was queued by an `await`.
     struct Operation {
-        /// `nil`: the task was cancelled and has its answer, and the rest of the write still goes out.
+        /// The answer, or `nil` if the task was cancelled and answered while the rest of its write is still sent.
         var answer: OperationAnswer?
         let isRead: Bool
         /// Whether the task was cancelled.
@@ -15,17 +15,17 @@ struct AwaitedAnswers {
     }
 
     private(set) var operations: [OperationID: Operation] = [:]
-    /// Those of the operations that are reads.
+    /// The operations that are reads.
     private(set) var reads: Set<OperationID> = []
     var connections = Waiters<SocketError?>()
-    /// Those who wait for TLS.
+    /// The tasks that wait for TLS.
     var securings = Waiters<SocketError?>()
-    /// Those who wait for room in the write queue.
+    /// The tasks that wait for room in the write queue.
     var room = Waiters<SocketError?>()
-    /// Those who wait for the end.
+    /// The tasks that wait for the end of the session.
     var endings = Waiters<SocketError?>()
 
-    /// Whether nobody awaits anything.
+    /// Whether no task awaits anything.
     var isEmpty: Bool {
         operations.isEmpty && connections.isEmpty && securings.isEmpty && room.isEmpty && endings.isEmpty
     }
@@ -35,19 +35,19 @@ struct AwaitedAnswers {
         if isRead { reads.insert(operation) }
     }
 
-    /// Notes that the task which awaits this was cancelled; `false` if it has its answer.
+    /// Records that the awaiting task was cancelled. Returns `false` if it already has its answer.
     mutating func giveUp(_ operation: OperationID) -> Bool {
         guard operations[operation]?.answer != nil else { return false }
         operations[operation]?.isGivenUp = true
         return true
     }
 
-    /// Whether the task which awaits this was cancelled and has no answer yet.
+    /// Whether the awaiting task was cancelled and has no answer yet.
     func isGivenUp(_ operation: OperationID) -> Bool {
         operations[operation].map { $0.isGivenUp && $0.answer != nil } ?? false
     }
 
-    /// A session begins: those who came before it wait within it.
+    /// Begins a session. Tasks that started waiting before it wait within it from now on.
     mutating func enter(_ session: SocketID) {
         connections.enter(session)
         securings.enter(session)
@@ -55,7 +55,7 @@ struct AwaitedAnswers {
         endings.enter(session)
     }
 
-    /// Sessions go on under other names, on another engine.
+    /// Changes the names of sessions that moved to another engine.
     mutating func rename(_ names: [SocketID: SocketID]) {
         connections.rename(names)
         securings.rename(names)
@@ -63,7 +63,7 @@ struct AwaitedAnswers {
         endings.rename(names)
     }
 
-    /// The answers that this notice gives; empty: nobody awaits it.
+    /// Returns the answers that this notice gives, which are none if no task awaits it.
     mutating func take(_ notice: SocketNotice) -> [@Sendable () -> Void] {
         switch notice {
         case .read(let operation, _, let bytes, _): answer(operation, .success(bytes))
@@ -71,7 +71,7 @@ struct AwaitedAnswers {
         case .failed(let failed): answer(failed.operation, .failure(failed))
         case .givenUp(let failed): release(failed)
         case .readPartial(let operation, _, _), .wrotePartial(let operation, _, _):
-            // Not the end of it, but not the delegate's business either.
+            // Not the end of the operation, but not for the delegate either.
             operations[operation] == nil ? [] : [{}]
         case .connected(_, let session): connections.takeAll(of: session, answering: nil)
         case .secured(let session): securings.takeAll(of: session, answering: nil)
@@ -97,8 +97,8 @@ struct AwaitedAnswers {
         return [{ awaited.answer?(result) }]
     }
 
-    /// Answers the cancelled task. The write stays known, so that its end is not told to the delegate, who never heard of
-    /// it.
+    /// Answers the cancelled task. The write is kept, so that its end isn't reported to the delegate, which doesn't
+    /// know it.
     private mutating func release(_ failed: FailedOperation) -> [@Sendable () -> Void] {
         guard let answer = operations[failed.operation]?.answer.take() else { return [{}] }
         return [{ answer(.failure(failed)) }]
@@ -106,7 +106,7 @@ struct AwaitedAnswers {
 }
 
 extension SocketNotice {
-    /// Whether this is about one operation, so that it concerns either the one who awaits it or the delegate.
+    /// Whether this is about one operation, so that it goes either to the awaiting task or to the delegate.
     var isCompletion: Bool {
         switch self {
         case .read, .readPartial, .wrote, .wrotePartial, .failed, .givenUp: true

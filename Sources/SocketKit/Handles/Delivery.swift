@@ -2,34 +2,34 @@ import SocketCore
 
 /// One call of a delegate.
 protocol WeighedNotice: Sendable {
-    /// The memory that it takes up while it waits for the delegate's queue; see `BackPressure`.
+    /// The memory that it takes up while it waits for the delegate's queue. See `BackPressure`.
     var weight: Int { get }
 }
 
-/// A handle that calls its delegate on a queue. In what order and by which thread is decided by `DelegatePump`.
+/// A handle that calls its delegate on a queue. `DelegatePump` decides the order and the thread.
 ///
-/// All kinds of handles hold back by the rule that stands here. A notice is weighed when it is sent to the delegate's
-/// queue, and its weight is removed when the delegate has returned. From when too much waits until most of it is
-/// delivered, the session takes nothing more from the kernel; `caughtUp` tells it that it may go on.
+/// All kinds of handles hold back by this rule. A notice is weighed when it is sent to the delegate's queue, and its
+/// weight is removed when the delegate has returned. Once too much waits, the session stops reading from the kernel
+/// until most of it is delivered; `caughtUp` then resumes it.
 protocol DeliveringHandle: AnyObject, Sendable {
     associatedtype Notice: WeighedNotice
 
     var engine: SocketEngine { get }
     var session: SocketID? { get }
-    /// What waits for the user.
+    /// The weight of what waits for the user.
     var backPressure: BackPressure { get }
 
     /// Calls the delegate.
     func call(_ notice: Notice)
-    /// Sends a notice to the delegate's queue, on which `deliverHere` is to be called with it.
+    /// Sends a notice to the delegate's queue, which then calls `deliverHere` with it.
     func send(_ notice: Notice, by pump: DelegatePump)
-    /// Tells the session that it may go on.
+    /// Resumes a session that holds back.
     func postCaughtUp()
 }
 
 extension DeliveringHandle {
-    /// Calls the delegate by `pump`; nil: here. True if so much waits for its queue that the session must take nothing
-    /// more; `caughtUp` is posted when that is over.
+    /// Calls the delegate through `pump`, or here if it is `nil`. Returns `true` if so much waits for its queue that
+    /// the session must stop reading; `caughtUp` is posted when it can resume.
     @discardableResult
     @inline(never)
     func deliver(_ notice: Notice, by pump: DelegatePump?) -> Bool {
@@ -38,8 +38,8 @@ extension DeliveringHandle {
         return false
     }
 
-    /// The same where there is a pump. Not inlined, or callers would become too large for what they do without a pump to
-    /// be inlined, which costs each notice more than the call.
+    /// Weighs a notice and sends it by `pump`. Returns what `deliver(_:by:)` does. Not inlined, because callers would
+    /// become too large for their path without a pump to be inlined, which costs each notice more than the call.
     @inline(never)
     func weigh(_ notice: Notice, andSendBy pump: DelegatePump) -> Bool {
         let mustHoldBack = backPressure.add(notice.weight)
@@ -47,19 +47,19 @@ extension DeliveringHandle {
         return mustHoldBack
     }
 
-    /// The same for a notice that was weighed already, when the session decided on it.
+    /// Delivers a notice that was weighed already, when the session decided on it.
     func deliverWeighed(_ notice: Notice, by pump: DelegatePump?) {
         guard let pump else { return deliverHere(notice) }
         send(notice, by: pump)
     }
 
-    /// Calls the delegate with a notice that was weighed.
+    /// Calls the delegate with a weighed notice, and removes its weight.
     func deliverHere(_ notice: Notice) {
         call(notice)
         wasDelivered(notice.weight)
     }
 
-    /// The user has what weighs this.
+    /// Removes the weight of what the user has received.
     func wasDelivered(_ weight: Int) {
         if weight > 0, backPressure.remove(weight) { postCaughtUp() }
     }
@@ -73,7 +73,7 @@ extension DeliveringHandle {
     }
 }
 
-/// A notice for the one who was the delegate when it was sent.
+/// A notice for the delegate that was set when it was sent.
 struct AddressedNotice<Delegate: Sendable, Content: WeighedNotice>: WeighedNotice {
     let delegate: Delegate?
     let content: Content

@@ -1,26 +1,26 @@
 import SocketCore
 
-/// The connections that a listener takes, one after the other; see `SocketListener.connections`. One task iterates it
-/// at a time.
+/// The connections that a listener accepts, one after the other. See `SocketListener.connections`. Only one task at a
+/// time can iterate it.
 public struct SocketConnections: AsyncSequence, Sendable {
     let listener: SocketListener
 
-    /// Begins to wait.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator {
         Iterator(listener: listener)
     }
 
-    /// Waits for connection after connection.
+    /// Waits for one connection after another.
     public struct Iterator: AsyncIteratorProtocol {
         let listener: SocketListener
 
-        /// The next connection; nil when the listener was stopped or the task cancelled. Throws why the listener ended
-        /// otherwise.
+        /// Returns the next connection, or `nil` if the listener was stopped or the task cancelled. Otherwise throws
+        /// why the listener ended.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> AsyncSocket? {
             try await listener.next().get()
         }
 
-        /// The next connection, for callers on no actor.
+        /// Returns the next connection, for callers without an actor.
         public mutating func next() async throws(SocketError) -> AsyncSocket? {
             try await next(isolation: nil)
         }
@@ -28,13 +28,13 @@ public struct SocketConnections: AsyncSequence, Sendable {
 }
 
 extension SocketListener {
-    /// The connections that come in, for a task to iterate. From this call on they do not go to the delegate. While
-    /// nobody fetches them, 16 are held here, and the rest wait in the kernel's backlog.
+    /// The connections that arrive, for a task to iterate. From this call on they don't go to the delegate. Up to 16
+    /// unfetched connections are held here; the rest wait in the kernel's backlog.
     public var connections: SocketConnections {
         state.withLock { if $0.backlog == nil { $0.backlog = Backlog() } }
         return SocketConnections(listener: self)
     }
 
-    /// How many tasks wait for a connection.
+    /// The number of tasks that wait for a connection.
     package var waiters: Int { fetcherCount }
 }

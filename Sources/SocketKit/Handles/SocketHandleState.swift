@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What a handle holds, from whatever thread it is asked.
+/// The state of a stream socket's handle, accessible from any thread.
 struct SocketHandleState: HandleStorage, ~Copyable {
     var engine: SocketEngine
     var core: HandleCore<any AsyncSocketDelegate, Shared<SocketConfiguration>>
@@ -16,10 +16,9 @@ struct SocketHandleState: HandleStorage, ~Copyable {
         core = HandleCore(session: session, delegate: delegate, pump: pump, configuration: configuration)
     }
 
-    /// Whether anybody awaits anything.
+    /// Whether a task awaits anything.
     var isAwaited: Bool { rare.present.map { !$0.awaited.isEmpty } ?? false }
 
-    /// Who awaits what.
     var awaited: AwaitedAnswers { rare.present?.awaited ?? AwaitedAnswers() }
 
     mutating func changeAwaited<R>(_ body: (inout AwaitedAnswers) -> R) -> R {
@@ -27,7 +26,7 @@ struct SocketHandleState: HandleStorage, ~Copyable {
     }
 }
 
-/// What most handles never hold.
+/// State that most handles never need.
 private struct RareHandleState {
     var awaited = AwaitedAnswers()
 }

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension TLSCertificate {
-    /// A certificate in DER; nil: the bytes are not one.
+    /// Reads a certificate in DER. Returns `nil` if the bytes aren't one.
     public init?(encoded bytes: [UInt8]) {
         guard let certificate = TLSCertificates.describe(encoded: bytes) else { return nil }
         self = certificate

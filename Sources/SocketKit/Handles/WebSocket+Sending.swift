@@ -1,62 +1,62 @@
 import SocketCore
 
-/// Sending. What is asked for is queued at once and leaves in the order in which it was asked for; control frames go
-/// between two frames of what is queued.
+/// Sending. Requests are queued at once and sent in the order made. Control frames are sent between two queued frames.
 extension WebSocket {
-    /// Queues a message and names it; `didSend` or `didFail` tells how it went. It fails where the queue would hold more
-    /// than `WebSocketLimits.sendQueueBytes`, and when the WebSocket is closing or closed. SocketRocket: `sendData:error:`.
+    /// Queues a message and returns its identifier. `didSend` or `didFail` reports the result. The message fails if the
+    /// queue would exceed `WebSocketLimits.sendQueueBytes`, or if the WebSocket is closing or closed. SocketRocket:
+    /// `sendData:error:`.
     @discardableResult
     public func write(_ message: WebSocketMessage) -> OperationID { ask(.message(message)) }
 
-    /// Queues a message of text, as above. SocketRocket: `sendString:error:`.
+    /// Queues a text message and returns its identifier. SocketRocket: `sendString:error:`.
     @discardableResult
     public func write(_ text: String) -> OperationID { ask(.message(.text(text))) }
 
-    /// Queues a message of bytes, as above.
+    /// Queues a binary message and returns its identifier.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> OperationID { ask(.message(.binary(bytes))) }
 
-    /// Begins a message whose parts follow, for one whose end is not known yet or that is too long to be held. Messages
-    /// queued later wait until it is finished; `didSend` names its first operation.
+    /// Starts a message that is sent in parts, because its end isn't known yet or it is too long to hold. Messages
+    /// queued later wait until it is finished. `didSend` reports the stream's `operation`.
     public func stream(_ type: WebSocketMessageType) -> WebSocketStream {
         WebSocketStream(webSocket: self, operation: ask(.begin(type)))
     }
 
-    /// Sends a ping of at most 125 bytes before what is queued; `didReceivePong` tells how long its pong took.
+    /// Sends a ping of at most 125 bytes ahead of what is queued. `didReceivePong` reports how long its pong took.
     /// SocketRocket: `sendPing:error:`.
     @discardableResult
     public func writePing(_ payload: [UInt8] = []) -> OperationID { ask(.ping(payload)) }
 
-    /// Sends a pong that nobody asked for, a sign of life (RFC 6455, 5.5.3); at most 125 bytes.
+    /// Sends an unsolicited pong as a sign of life (RFC 6455, 5.5.3), of at most 125 bytes.
     @discardableResult
     public func writePong(_ payload: [UInt8] = []) -> OperationID { ask(.pong(payload)) }
 
-    /// Says Close behind all that is queued, waits for the peer's, and ends the connection (RFC 6455, 7.1.2); `didClose`
-    /// tells the end, at the latest when each step has taken `WebSocketSettings.closeTimeout`. Without effect when anybody
-    /// closes already; before it is open, the connection ends at once.
+    /// Sends Close after all that is queued, waits for the peer's, and ends the connection (RFC 6455, 7.1.2).
+    /// `didClose` reports the end, at the latest when each step has taken `WebSocketSettings.closeTimeout`. Has no
+    /// effect if either side is already closing. Before the WebSocket is open, the connection ends at once.
     ///
-    /// `didFail` tells of a code that must not be sent, and of a reason of more than 123 bytes of UTF-8. SocketRocket:
+    /// `didFail` reports a code that must not be sent, or a reason of more than 123 bytes of UTF-8. SocketRocket:
     /// `closeWithCode:reason:`.
     @discardableResult
     public func close(_ code: WebSocketCloseCode? = .normal, reason: String = "") -> OperationID {
         ask(.close(code, reason: reason))
     }
 
-    /// Ends the connection at once, without a Close; the peer sees code 1006.
+    /// Ends the connection at once, without a Close. The peer sees code 1006.
     public func abort() {
         state.withLock { $0.isAborted = true }
         socket.ask(.close(.now))
     }
 }
 
-/// A message that is sent part by part.
+/// A message that is sent in parts.
 public struct WebSocketStream: Sendable {
     let webSocket: WebSocket
-    /// The name under which `didSend` or `didFail` tells of the message.
+    /// The identifier of the message in `didSend` and `didFail`.
     public let operation: OperationID
 
-    /// Queues a part, which goes out as one frame; text may be cut within a character. The name is that of the part: it
-    /// fails alone, if it does not fit.
+    /// Queues a part, which is sent as one frame, and returns its identifier. Text can be cut within a character. A
+    /// part that doesn't fit fails alone.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> OperationID {
         webSocket.ask(.append(operation, bytes, isLast: false))
@@ -68,8 +68,8 @@ public struct WebSocketStream: Sendable {
         webSocket.ask(.append(operation, bytes, isLast: true))
     }
 
-    /// Queues a part and waits until there is room for the next. Throws what `WebSocket.waitUntilWritable()` throws; the
-    /// part stays queued, also when the task is cancelled.
+    /// Queues a part and waits until there is room for the next. Throws what `WebSocket.waitUntilWritable()` throws.
+    /// The part stays queued, even if the task is cancelled.
     public func send(_ bytes: [UInt8]) async throws(SocketError) {
         write(bytes)
         try await webSocket.waitUntilWritable()
@@ -77,7 +77,7 @@ public struct WebSocketStream: Sendable {
 }
 
 extension WebSocketURL {
-    /// Reads a URL for a call that throws `SocketError`.
+    /// Parses a URL for a call that throws `SocketError`.
     static func checked(_ text: String) throws(SocketError) -> WebSocketURL {
         do throws(EndpointError) {
             return try parse(text)
