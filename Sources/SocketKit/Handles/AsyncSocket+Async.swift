@@ -17,7 +17,7 @@ import SocketCore
 /// whenever a connection ends during a read.
 extension AsyncSocket {
     /// Connects and waits until the connection is open. Throws what `connect(to:timeout:)` throws, why the connect
-    /// failed, or `cancelled` if the task was cancelled; nothing is left of the attempt then.
+    /// failed, or `cancelled` if the task was cancelled, which leaves nothing of the attempt.
     public static func connect(
         to endpoint: Endpoint, on engine: SocketEngine, timeout: Duration? = nil,
         configuration: SocketConfiguration = SocketConfiguration()
@@ -42,9 +42,9 @@ extension AsyncSocket {
     }
 
     /// Queues a write and waits until the kernel has accepted all of it. Throws why it failed, with the number of bytes
-    /// sent by then in `SocketError.transferred`. If that is 0, no byte is sent. If it is more, the rest follows after
-    /// `cancelled`, but not after `writeTimeout` with the verdict `failOperation`: the peer sees the next write in its
-    /// place.
+    /// sent by then in `SocketError.transferred`. If that is 0, none will be sent. If it is more, the rest follows
+    /// after `cancelled`, but not after `writeTimeout` with the verdict `failOperation`: the peer sees the next write
+    /// in its place.
     public func send(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) async throws(SocketError) {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
         do throws(FailedOperation) {

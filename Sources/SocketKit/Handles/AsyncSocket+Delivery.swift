@@ -36,13 +36,11 @@ extension AsyncSocket: DeliveringHandle {
     /// Why the last session ended, or `nil` if the local side closed it.
     var lastError: SocketError? { closeRecord?.error }
 
-    /// Whether a task awaits this operation.
     func awaits(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.operations[operation] != nil } }
 
     /// Whether the task that awaits this operation was cancelled and has no answer yet.
     func hasGivenUp(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.isGivenUp(operation) } }
 
-    /// The reads that tasks await.
     var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
 
     /// Whether there is a delegate, or `nil` if callbacks don't run on the engine's queue or a task awaits something.
@@ -141,7 +139,7 @@ extension AsyncSocket: DeliveringHandle {
     /// Calls `body` with the delegate on the engine's queue until it returns `false` or callbacks move to another
     /// queue. `isSame` is `false` once the delegate has changed; the next call gets the new one. The delegate is
     /// retained during the call, because loading the weak reference is expensive. User code may drop its other
-    /// references, so it is released as user code runs.
+    /// references, so it is released as user code.
     func withDelegate(
         in engine: EngineState, _ body: (_ delegate: (any AsyncSocketDelegate)?, _ isSame: () -> Bool) -> Bool
     ) {
@@ -196,8 +194,7 @@ extension AsyncSocket: DeliveringHandle {
         return operation
     }
 
-    /// Queues a write as an `await` does, for callers that simulate tasks. `answer` receives the operation's identifier
-    /// and result.
+    /// Queues a write as an `await` does. `answer` receives the operation's identifier and result.
     package func await(
         _ request: WriteRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {

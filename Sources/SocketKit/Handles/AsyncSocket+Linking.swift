@@ -99,7 +99,7 @@ extension AsyncSocket {
 }
 
 extension SocketEngine {
-    /// The budget for inflating compressed messages that it only observes.
+    /// The budget for inflating compressed messages that the engine only observes.
     package var inflation: InflationBudget { enter { $0.inflation } }
 
     /// Stops a listener from accepting because of these rules, or lets it accept again (`nil`). Unlike

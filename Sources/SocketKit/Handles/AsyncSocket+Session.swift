@@ -25,7 +25,7 @@ extension AsyncSocket {
     }
 
     /// Closes at once, as `disconnect()` does, and reports `error` in `didDisconnect`, `willDisconnect` and the
-    /// operations that fail. For a protocol whose peer breaks its rules. Has no effect without a session.
+    /// operations that fail. Use it when the peer breaks a protocol's rules. Has no effect without a session.
     public func disconnect(because error: SocketError) {
         fact { $0?.close(error: error) }
     }

@@ -45,8 +45,8 @@ extension AsyncSocket {
     }
 
     /// Starts connecting, as `connect(to:timeout:)` does, and requests TLS at once. `timeout` covers the connect, and
-    /// the settings' own timeout the handshake. Throws what `connect(to:timeout:)` and `startTLS(_:)` throw; nothing
-    /// was started then.
+    /// `settings.handshakeTimeout` the handshake. Throws what `connect(to:timeout:)` and `startTLS(_:)` throw. If it
+    /// throws, nothing was started.
     public func connect(
         to endpoint: Endpoint, timeout: Duration? = nil, tls settings: TLSSettings
     ) throws(SocketError) {

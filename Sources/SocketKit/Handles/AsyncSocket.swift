@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// A socket is a handle: it holds an engine and the identifier of its current session, and you can use it from any
 /// thread. Reads and writes are queued and return at once. `connect`, `disconnect` and the getters wait for the
-/// engine's queue, and can be called on it. Requests from one thread are carried out in the order made. Releasing the
-/// last reference closes the connection. GCDAsyncSocket: the class of that name.
+/// engine's queue, and can be called on it. Requests from one thread are carried out in order. Releasing the last
+/// reference closes the connection. GCDAsyncSocket: the class of that name.
 public final class AsyncSocket: Sendable {
     /// The engine that owns the socket. `move(to:)` changes it.
     public var engine: SocketEngine { state.withLock { $0.engine } }

@@ -25,7 +25,6 @@ struct AwaitedAnswers {
     /// The tasks that wait for the end of the session.
     var endings = Waiters<SocketError?>()
 
-    /// Whether no task awaits anything.
     var isEmpty: Bool {
         operations.isEmpty && connections.isEmpty && securings.isEmpty && room.isEmpty && endings.isEmpty
     }
@@ -55,7 +54,7 @@ struct AwaitedAnswers {
         endings.enter(session)
     }
 
-    /// Changes the names of sessions that moved to another engine.
+    /// Changes the identifiers of sessions that moved to another engine.
     mutating func rename(_ names: [SocketID: SocketID]) {
         connections.rename(names)
         securings.rename(names)

@@ -48,7 +48,7 @@ struct BackPressure: ~Copyable, Sendable {
         return isHolding && endsHolding()
     }
 
-    /// Ends the hold if no more than half the limit waits. Returns `false` if more waits or the hold was already over.
+    /// Ends the hold if at most half the limit waits. Returns `false` if it didn't, or if the hold was already over.
     private func endsHolding() -> Bool {
         guard waiting.load(ordering: .sequentiallyConsistent) <= limit / 2 else { return false }
         return holds.compareExchange(expected: true, desired: false, ordering: .sequentiallyConsistent).exchanged

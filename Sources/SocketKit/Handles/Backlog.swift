@@ -1,15 +1,13 @@
 import SocketCore
 
-/// What a task receives that asks for the next element: the element, `nil` after the last one, or the error that ended
+/// The answer to a task that asks for the next element: the element, `nil` after the last one, or the error that ended
 /// them.
 typealias Fetched<Element> = Result<Element?, SocketError>
 
 /// Elements that no task has fetched yet, and the tasks that wait for one.
 struct Backlog<Element: Sendable>: Sendable {
     private var elements = OperationDeque<(element: Element, weight: Int)>()
-    /// The weight of all elements.
     private(set) var weight = 0
-    /// Tasks that wait for an element.
     var waiters = Waiters<Fetched<Element>>()
     /// The session that was asked to hold back, or `nil` if none was or it can resume.
     private var holding: SocketID?
@@ -21,7 +19,6 @@ struct Backlog<Element: Sendable>: Sendable {
         self.weight += weight
     }
 
-    /// Removes the oldest element.
     mutating func popFirst() -> (element: Element, weight: Int)? {
         let first = elements.popFirst()
         weight -= first?.weight ?? 0
@@ -40,8 +37,8 @@ struct Backlog<Element: Sendable>: Sendable {
         return (nil, session)
     }
 
-    /// Returns the next element or how they ended, or `nil` if `answer` waits for that. Also returns whether a session
-    /// that holds back can resume.
+    /// Returns the next element or how the elements ended, or `nil` if `answer` waits for that. Also returns whether a
+    /// session that holds back can resume.
     mutating func fetch(
         as waiter: OperationID, _ present: PresentSession, limit: Int, _ answer: @escaping Answer<Fetched<Element>>
     ) -> (outcome: Fetched<Element>?, mayGoOn: Bool) {
@@ -75,7 +72,7 @@ extension Result where Failure == SocketError {
 protocol ElementSource: AnyObject, Sendable {
     associatedtype Element: Sendable
     var engine: SocketEngine { get }
-    /// Calls `answer` with the next element, or how they ended, as soon as there is either.
+    /// Calls `answer` with the next element, or how the elements ended, as soon as there is either.
     func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<Element>>)
     /// Answers a waiting task that was cancelled, unless it was already answered.
     func stopFetching(_ waiter: OperationID)
@@ -84,7 +81,8 @@ protocol ElementSource: AnyObject, Sendable {
 }
 
 extension ElementSource {
-    /// Returns the next element or how they ended, or `cancelled` for a task that was cancelled before it asked.
+    /// Returns the next element or how the elements ended, or `cancelled` for a task that was cancelled before it
+    /// asked.
     func next(orIfCancelled cancelled: Fetched<Element> = .success(nil)) async -> Fetched<Element> {
         let waiter = engine.names.nextOperation()
         return await waitForAnswer(orIfCancelled: cancelled) {
@@ -105,7 +103,6 @@ extension ElementSource {
         for answer in answers { answer(.end(error)) }
     }
 
-    /// The number of waiting tasks.
     var fetcherCount: Int { withFetchers { $0.count } ?? 0 }
 }
 

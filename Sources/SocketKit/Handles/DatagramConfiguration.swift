@@ -9,8 +9,8 @@ public struct DatagramConfiguration: Sendable {
     public var isIPv4Enabled = true
     /// Whether IPv6 is used (GCDAsyncUdpSocket: `isIPv6Enabled`).
     public var isIPv6Enabled = true
-    /// Whether IPv6 is preferred for a name with addresses of both families (GCDAsyncUdpSocket: `setPreferIPv4`,
-    /// `setPreferIPv6`), or `nil` for the resolver's first (`setIPVersionNeutral`).
+    /// Whether IPv6 is preferred for a name with both (GCDAsyncUdpSocket: `setPreferIPv4`, `setPreferIPv6`), or `nil`
+    /// for the resolver's first (`setIPVersionNeutral`).
     public var prefersIPv6: Bool?
     /// The longest datagram that can be sent, in bytes. A longer one fails with EMSGSIZE before it reaches the kernel
     /// (GCDAsyncUdpSocket: `maxSendBufferSize`). UDP itself ends at 65,507 over IPv4.
@@ -67,7 +67,6 @@ extension DatagramConfiguration {
         return configuration
     }
 
-    /// Returns how many bytes of a received datagram are kept.
     func receiveLength(_ family: SocketAddress.Family) -> Int {
         let length = maximumReceiveLength ?? family.row.mostReceived
         return min(max(1, length), DatagramInbox.longest)

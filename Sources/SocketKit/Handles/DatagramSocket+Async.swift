@@ -22,7 +22,7 @@ extension DatagramSocket: ElementSource {
     /// are received continuously. Up to `limit` unfetched datagrams are kept, of at most `byteLimit` bytes in all,
     /// counting 64 more for each. Further datagrams are dropped and counted in `DatagramCounters.unfetched`. The
     /// sequence ends when the socket closes. Another call changes the limits and keeps the datagrams. Throws as
-    /// `beginReceiving()` does; nothing has changed then.
+    /// `beginReceiving()` does. If it throws, nothing has changed.
     public func datagrams(limit: Int = 1_024, byteLimit: Int = 4 << 20) throws(SocketError) -> Datagrams {
         try receive(.continuous) {
             state.withLock { state in

@@ -84,7 +84,6 @@ extension DatagramSocket: DeliveringHandle {
         deliver(notice, by: pump)
     }
 
-    /// Calls the current delegate.
     func call(_ notice: DatagramNotice) {
         guard let delegate else { return }
         switch notice {

@@ -205,8 +205,8 @@ public final class DatagramSocket: Sendable {
         }
     }
 
-    /// Sets whether this host also receives what the socket sends to groups, and how many hops that can make (0 to
-    /// 255).
+    /// Sets whether this host also receives what the socket sends to groups, and how many hops those datagrams can make
+    /// (0 to 255).
     public func setMulticast(loopback: Bool, timeToLive: Int32 = 1) throws(SocketError) {
         guard (0...255).contains(timeToLive) else {
             throw .refused("setsockopt", "time to live \(timeToLive): must be 0 to 255")

@@ -15,13 +15,12 @@ public protocol DatagramSocketDelegate: AnyObject, Sendable {
     /// Called when the kernel has accepted a datagram, or the send filter has dropped it. The datagram may not have
     /// arrived.
     func datagramSocket(_ socket: DatagramSocket, didSendWithTag tag: Int)
-    /// Called when a datagram was sent, with the identifier that `send(_:to:timeout:tag:)` returned. If you don't
-    /// implement this method, `datagramSocket(_:didSendWithTag:)` is called.
+    /// Called when a datagram was sent, with its identifier from `send(_:to:timeout:tag:)`. Calls
+    /// `datagramSocket(_:didSendWithTag:)` by default.
     func datagramSocket(_ socket: DatagramSocket, didSend operation: OperationID, tag: Int)
     /// Called when a datagram was not sent. The socket stays open.
     func datagramSocket(_ socket: DatagramSocket, didNotSend datagram: FailedDatagram)
-    /// Called with datagrams that were received together. If you don't implement this method, `didReceive` is called
-    /// for each.
+    /// Called with datagrams that were received together. Calls `didReceive` for each by default.
     func datagramSocket(_ socket: DatagramSocket, didReceiveBatch batch: DatagramBatch)
     /// Called when a datagram is received.
     func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram)

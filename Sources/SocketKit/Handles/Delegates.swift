@@ -18,36 +18,34 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress)
     /// Called when a read completes.
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int)
-    /// Called when a read completes, with the identifier that `read(_:)` returned. If you don't implement this method,
-    /// `socket(_:didRead:tag:)` is called.
+    /// Called when a read completes, with its identifier from `read(_:)`. Calls `socket(_:didRead:tag:)` by default.
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int)
     /// Called when a standing read that lends its bytes (`ReadRequest.borrowing(limit:timeout:tag:)`) receives some.
     /// `bytes` is valid only until this returns. Without a delegate queue nothing is copied and the engine is still in
-    /// its turn, so do as little as possible. On another queue the bytes are a copy. If you don't implement this
-    /// method, `didRead` is called with a copy.
+    /// its turn, so do as little as possible. On another queue the bytes are a copy. Calls `didRead` with a copy by
+    /// default.
     func socket(_ socket: AsyncSocket, didBorrow bytes: RawSpan, tag: Int)
     /// Called when a length or delimiter read receives `count` more bytes but isn't complete. Not called for the pass
     /// that completes it, nor for standing reads.
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int)
-    /// Called when a read makes partial progress, with the identifier that `read(_:)` returned. If you don't implement
-    /// this method, `socket(_:didReadPartialOf:tag:)` is called.
+    /// Called when a read makes partial progress, with its identifier from `read(_:)`. Calls
+    /// `socket(_:didReadPartialOf:tag:)` by default.
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, operation: OperationID, tag: Int)
     /// Called when the kernel has accepted every byte of a write. The peer may not have received them yet.
     func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int)
-    /// Called when a write completes, with the identifier that `write(_:timeout:tag:)` returned. If you don't implement
-    /// this method, `socket(_:didWriteWithTag:)` is called.
+    /// Called when a write completes, with its identifier from `write(_:timeout:tag:)`. Calls
+    /// `socket(_:didWriteWithTag:)` by default.
     func socket(_ socket: AsyncSocket, didWrite operation: OperationID, tag: Int)
     /// Called when the kernel has accepted `count` more bytes of a write, but not its last. Not called for the pass
     /// that completes it.
     func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int)
-    /// Called when a write makes partial progress, with the identifier that `write(_:timeout:tag:)` returned. If you
-    /// don't implement this method, `socket(_:didWritePartialOf:tag:)` is called.
+    /// Called when a write makes partial progress, with its identifier from `write(_:timeout:tag:)`. Calls
+    /// `socket(_:didWritePartialOf:tag:)` by default.
     func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, operation: OperationID, tag: Int)
     /// Called when an operation ends without completing.
     func socket(_ socket: AsyncSocket, didFail operation: FailedOperation)
     /// Called when an operation times out. The operation stays paused until it gets a verdict: return one, or return
-    /// `.later` and call `answerTimeout(of:_:)`. If you don't implement this method, the verdict is
-    /// `SocketConfiguration.timeoutVerdict`.
+    /// `.later` and call `answerTimeout(of:_:)`. Returns `SocketConfiguration.timeoutVerdict` by default.
     func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict
     /// Called when the peer has ended its stream, all of it has been delivered, and the connection stays open for
     /// writing. Called only if `SocketConfiguration.allowsHalfOpen` is set, at most once a session.
@@ -63,8 +61,8 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     func socketDidSecure(_ socket: AsyncSocket)
     /// Called when `TLSSettings.trustEvaluator` leaves the peer's certificate to the delegate. The handshake and its
     /// timeout pause until the verdict. After returning `.later`, call `answerTrust(of:_:)` once, from any thread; it
-    /// has no effect after the session ends. If you don't implement this method, the connection closes with `other`.
-    /// GCDAsyncSocket: `socket:didReceiveTrust:completionHandler:`.
+    /// has no effect after the session ends. By default, the connection closes with `other`. GCDAsyncSocket:
+    /// `socket:didReceiveTrust:completionHandler:`.
     func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict
     /// Called before `didDisconnect` when the session ends with an error. `unread` holds bytes that arrived but reached
     /// no read, including up to 1 MiB from the kernel. The current read's bytes are in its `didFail`.
@@ -165,7 +163,7 @@ enum SocketNotice: Sendable {
     case disconnecting(SocketError, unread: [UInt8])
     case disconnected(SocketError?, of: SocketID)
 
-    /// Returns the same notice with its session renamed.
+    /// Returns the same notice with another identifier for its session.
     func renamed(_ name: (SocketID) -> SocketID) -> SocketNotice {
         switch self {
         case .connected(let address, let session): .connected(address, of: name(session))

@@ -8,8 +8,8 @@ protocol WeighedNotice: Sendable {
 
 /// A handle that calls its delegate on a queue. `DelegatePump` decides the order and the thread.
 ///
-/// All kinds of handles hold back by this rule. A notice is weighed when it is sent to the delegate's queue, and its
-/// weight is removed when the delegate has returned. Once too much waits, the session stops reading from the kernel
+/// All kinds of handles hold back by the same rule. A notice is weighed when it is sent to the delegate's queue, and
+/// its weight is removed when the delegate has returned. Once too much waits, the session stops reading from the kernel
 /// until most of it is delivered; `caughtUp` then resumes it.
 protocol DeliveringHandle: AnyObject, Sendable {
     associatedtype Notice: WeighedNotice
@@ -19,7 +19,6 @@ protocol DeliveringHandle: AnyObject, Sendable {
     /// The weight of what waits for the user.
     var backPressure: BackPressure { get }
 
-    /// Calls the delegate.
     func call(_ notice: Notice)
     /// Sends a notice to the delegate's queue, which then calls `deliverHere` with it.
     func send(_ notice: Notice, by pump: DelegatePump)
@@ -38,8 +37,8 @@ extension DeliveringHandle {
         return false
     }
 
-    /// Weighs a notice and sends it by `pump`. Returns what `deliver(_:by:)` does. Not inlined, because callers would
-    /// become too large for their path without a pump to be inlined, which costs each notice more than the call.
+    /// Weighs a notice and sends it by `pump`, with the result of `deliver(_:by:)`. Not inlined, because callers would
+    /// become too large to be inlined themselves, which costs each notice without a pump more than the call.
     @inline(never)
     func weigh(_ notice: Notice, andSendBy pump: DelegatePump) -> Bool {
         let mustHoldBack = backPressure.add(notice.weight)

@@ -3,8 +3,8 @@ import SocketCore
 
 /// Conversion from and to `sockaddr`, and host names.
 extension SocketAddress {
-    /// Reads the address in a `sockaddr` of these bytes. Returns `nil` if they are too few for their family, or if the
-    /// family isn't AF_INET, AF_INET6 or AF_UNIX. Bytes after a sockaddr_in or sockaddr_in6 don't matter.
+    /// Creates the address in a `sockaddr` of these bytes. Returns `nil` if they are too few for their family, or if
+    /// the family isn't AF_INET, AF_INET6 or AF_UNIX. Bytes after a sockaddr_in or sockaddr_in6 don't matter.
     public init?(sockaddr bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= MemoryLayout<sa_family_t>.size else { return nil }
         let least =

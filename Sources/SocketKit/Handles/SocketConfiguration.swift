@@ -46,7 +46,7 @@ public struct SocketConfiguration: Sendable {
     /// Whether a connect tries IPv6 first (GCDAsyncSocket: `IPv4PreferredOverIPv6`, reversed).
     public var prefersIPv6 = false
     /// How long a connect waits for one address before it also tries the next. Defaults to 250 ms (RFC 8305, section
-    /// 5). The next attempt follows a refused one at once. A negative time is rejected as an invalid `idleTimeout` is.
+    /// 5). The next attempt follows a refused one at once. A negative time is rejected like an invalid `idleTimeout`.
     /// GCDAsyncSocket: `alternateAddressDelay`.
     public var attemptDelay = Duration.milliseconds(250)
     /// Whether the connection stays open for writing after the peer's FIN (GCDAsyncSocket:
@@ -56,18 +56,18 @@ public struct SocketConfiguration: Sendable {
     /// default closes the connection. After `failOperation`, the bytes of an awaited read are back in the stream. The
     /// bytes of a write that were sent stay sent, so the peer sees the next write in the middle of this one.
     public var timeoutVerdict = TimeoutVerdict.close
-    /// How long no byte may be sent or received before the connection closes with `idleTimeout`, or `nil` for no limit.
-    /// It must be more than zero, or connect, adopt and listen throw `badParameter`.
+    /// How long the connection can go without a byte sent or received before it closes with `idleTimeout`, or `nil` for
+    /// no limit. It must be more than zero, or connect, adopt and listen throw `badParameter`.
     public var idleTimeout: Duration?
     /// How long a close after writing waits for the peer's FIN, so that no reset destroys what the peer hasn't read.
     /// The engine waits, not the kernel, because SO_LINGER would make close(2) block every socket of the engine. A
-    /// negative time is rejected as an invalid `idleTimeout` is.
+    /// negative time is rejected like an invalid `idleTimeout`.
     public var lingerTime = Duration.seconds(2)
     /// The watermarks for bytes queued for writing, or `nil` for no reports.
     public var writeWatermarks: Watermarks?
-    /// The local side of a connect in the form of GCDAsyncSocket's `viaInterface:`, or `nil` if the system chooses. The
-    /// form is `[interface][:port]`. The interface is given by its name or numeric IPv4 address, or as `localhost` or
-    /// `loopback` for the loopback interfaces.
+    /// The local side of a connect as GCDAsyncSocket's `viaInterface:` has it, or `nil` if the system chooses:
+    /// `[interface][:port]`, where the interface is a name, a numeric IPv4 address, or `localhost` or `loopback` for
+    /// the loopback ones.
     public var interface: String?
     /// Called with each descriptor and the peer's address, before a connect or as soon as a connection is accepted. Use
     /// it to set options that have no API here. It runs on the engine's queue and must not block. Messages that such
@@ -118,7 +118,7 @@ public struct SocketOptions: Sendable {
     /// How many connections can wait for accept. At least 1, and limited by net.core.somaxconn.
     public var backlog: Int32 = 1_024
 
-    /// The settings of SO_KEEPALIVE. Times are cut to whole seconds, and each value is at least 1.
+    /// Settings of SO_KEEPALIVE, with times cut to whole seconds. Each is at least 1.
     public struct KeepAlive: Sendable, Equatable {
         /// The silence before the first probe (TCP_KEEPIDLE).
         public var idle: Duration

@@ -16,7 +16,6 @@ struct SocketHandleState: HandleStorage, ~Copyable {
         core = HandleCore(session: session, delegate: delegate, pump: pump, configuration: configuration)
     }
 
-    /// Whether a task awaits anything.
     var isAwaited: Bool { rare.present.map { !$0.awaited.isEmpty } ?? false }
 
     var awaited: AwaitedAnswers { rare.present?.awaited ?? AwaitedAnswers() }

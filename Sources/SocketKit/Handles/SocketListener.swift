@@ -59,7 +59,6 @@ public final class SocketListener: Sendable {
     /// The current session, or `nil` if the listener isn't listening.
     public var session: SocketID? { present.id }
 
-    /// The current session, and the end of the last one.
     var present: PresentSession { state.withLock { $0.present } }
 
     /// The address it listens on, with the port that the kernel chose for port 0, or `nil` before it listens. It stays
@@ -136,9 +135,8 @@ extension SocketListener: DeliveringHandle {
         state.withLock { $0.core.present.end(id, as: .whole(snapshot)) }
     }
 
-    /// Hands a connection to the iterating task, or calls the delegate. Returns `true` if so much waits for the
-    /// delegate's queue that further connections must wait in the kernel's backlog; `caughtUp` is posted when it can
-    /// resume.
+    /// Hands a connection to the iterating task, or calls the delegate. Returns `true` if so much waits for its queue
+    /// that further connections must wait in the kernel's backlog; `caughtUp` is posted when it can resume.
     func deliver(_ notice: ListenerNotice) -> Bool {
         let (delegate, pump, hasBacklog) = state.withLock { state in
             if case .stopped(_, let id) = notice { state.core.present.deliverEnd(of: id) }
@@ -162,7 +160,8 @@ extension SocketListener: DeliveringHandle {
             guard let delegate else { return }
             let other = delegate.listener(self, engineFor: peer)
             delegate.listener(self, didAccept: socket)
-            // Only now, or its delegate could miss a callback there. A session that has ended has nothing to move.
+            // Moved only now, or its delegate could miss a callback there. A session that has ended has nothing to
+            // move.
             if let other { try? socket.move(to: other) }
         case .stopped(let error, let id):
             if let door = delegate as? WebSocketDoor { return door.stopped(error, of: id) }

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension TLSCertificate {
-    /// Reads a certificate in DER. Returns `nil` if the bytes aren't one.
+    /// Creates a certificate from its DER bytes. Returns `nil` if they aren't one.
     public init?(encoded bytes: [UInt8]) {
         guard let certificate = TLSCertificates.describe(encoded: bytes) else { return nil }
         self = certificate

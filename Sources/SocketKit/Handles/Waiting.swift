@@ -45,19 +45,17 @@ struct Waiters<Value: Sendable>: Sendable {
         for index in list.indices where list[index].session == nil { list[index].session = session }
     }
 
-    /// Changes the names of sessions.
     mutating func rename(_ names: [SocketID: SocketID]) {
         for index in list.indices {
             if let session = list[index].session, let name = names[session] { list[index].session = name }
         }
     }
 
-    /// Removes one waiter. Returns `nil` if it was already answered.
+    /// Removes one waiter and returns its answer, or `nil` if it was already answered.
     mutating func remove(_ name: OperationID) -> Answer<Value>? {
         list.firstIndex { $0.name == name }.map { list.remove(at: $0).answer }
     }
 
-    /// Removes the one that has waited longest.
     mutating func popFirst() -> Answer<Value>? { list.isEmpty ? nil : list.removeFirst().answer }
 
     mutating func takeAll() -> [Answer<Value>] {
@@ -66,7 +64,6 @@ struct Waiters<Value: Sendable>: Sendable {
         return list.map(\.answer)
     }
 
-    /// Whether a task waits within this session.
     func isAwaited(in session: SocketID) -> Bool { list.contains { $0.session == session } }
 
     mutating func takeAll(of session: SocketID) -> [Answer<Value>] {
@@ -75,7 +72,7 @@ struct Waiters<Value: Sendable>: Sendable {
         return list.filter { $0.session == session }.map(\.answer)
     }
 
-    /// Lets one wait on, but fixes its answer, whatever comes. Returns `false` if it was already answered.
+    /// Keeps a waiter waiting but fixes its answer, whatever comes. Returns `false` if it was already answered.
     mutating func settle(_ name: OperationID, on value: Value) -> Bool {
         guard let index = list.firstIndex(where: { $0.name == name }) else { return false }
         let answer = list[index].answer
@@ -85,7 +82,7 @@ struct Waiters<Value: Sendable>: Sendable {
 }
 
 extension Waiters<SocketError?> {
-    /// Removes all waiters of one session. Returns their answers, with this error or success (`nil`).
+    /// Removes all waiters of one session and returns their answers, bound to this error or success (`nil`).
     mutating func takeAll(of session: SocketID, answering error: SocketError?) -> [@Sendable () -> Void] {
         takeAll(of: session).map { answer in { answer(error) } }
     }

@@ -7,7 +7,7 @@ import SocketCore
 extension WebSocket {
     /// Opens a WebSocket and waits until it is open. Throws what `connect(to:)` throws, or why it didn't open. If the
     /// response isn't 101, the error is `SocketError.Reason.webSocket` with the status, the fields and the start of the
-    /// body. Throws `cancelled` if the task was cancelled; nothing is left of the attempt then.
+    /// body. Throws `cancelled` if the task was cancelled, which leaves nothing of the attempt.
     public static func connect(
         to url: String, on engine: SocketEngine, configuration: WebSocketConfiguration = WebSocketConfiguration()
     ) async throws(SocketError) -> WebSocket {
@@ -123,8 +123,8 @@ extension WebSocket {
     /// Messages that no task fetches stay in the kernel. If `WebSocketSettings.delivery` is `chunks`, iterate `chunks`.
     public var messages: WebSocketMessages { WebSocketMessages(webSocket: self) }
 
-    /// The parts of messages as they arrive, for one task at a time to iterate. They end as `messages` do. Used if
-    /// `WebSocketSettings.delivery` is `chunks`.
+    /// The parts of messages as they arrive, for one task at a time to iterate, if `WebSocketSettings.delivery` is
+    /// `chunks`. They end as `messages` do.
     public var chunks: WebSocketChunks { WebSocketChunks(webSocket: self) }
 
     /// The number of tasks that wait for a message.

@@ -4,7 +4,7 @@ import SocketCore
 extension WebSocket: DeliveringHandle {
     var backPressure: BackPressure { _read { yield sharedPressure.pressure } }
 
-    /// Starts a client's second connection to its proxy. Returns `false` if it couldn't be started.
+    /// Starts another connection of a client to its proxy. Returns `false` if it couldn't be started.
     func reconnect(_ layer: WebSocketLayer, to endpoint: Endpoint, in engineState: EngineState) -> Bool {
         // The caller aborted while the former connection was closing.
         if state.withLock({ $0.isAborted }) { return false }

@@ -4,14 +4,14 @@ import SocketCore
 /// A WebSocket (RFC 6455), client or server.
 ///
 /// A WebSocket is a handle, as `AsyncSocket` is: you can use it from any thread, and requests from one thread are
-/// carried out in the order made. Releasing the last reference ends the connection. It sends Close 1001 after the
-/// queued messages, as far as the kernel accepts them at once, and doesn't wait for the peer's. You can send messages
-/// from `connect` on; they wait until the WebSocket is open. The engine answers pings, however busy the delegate's
-/// queue is. While no messages are taken, at most 128 KiB of them, or one, are gathered; the rest stays in the kernel,
-/// so that the peer slows down. SocketRocket: `SRWebSocket`.
+/// carried out in order. Releasing the last reference ends the connection. It sends Close 1001 after the queued
+/// messages, as far as the kernel accepts them at once, and doesn't wait for the peer's. You can send messages from
+/// `connect` on; they wait until the WebSocket is open. The engine answers pings, however busy the delegate's queue is.
+/// If messages aren't taken, at most 128 KiB of them, or one, are buffered; the rest stays in the kernel, so that the
+/// peer slows down. SocketRocket: `SRWebSocket`.
 ///
-/// A client can open several WebSockets to one server at a time. RFC 6455, 4.1 makes browsers open them one after
-/// another, but a program knows best what it connects to.
+/// A client can open several WebSockets to one server at a time. RFC 6455, 4.1 asks browsers to make each wait for
+/// another; nothing does so here, because a program knows best what it connects to.
 public final class WebSocket: Sendable {
     /// The state of a WebSocket. SocketRocket: `SRReadyState`.
     public enum ReadyState: String, Hashable, Sendable, Codable {
@@ -19,7 +19,7 @@ public final class WebSocket: Sendable {
         case connecting
         /// Messages can be sent and received.
         case open
-        /// One side has sent Close.
+        /// The closing handshake has started.
         case closing
         /// The WebSocket has ended, or was never opened.
         case closed
@@ -47,7 +47,8 @@ public final class WebSocket: Sendable {
         state = Lock(WebSocketHandleState(core: core))
     }
 
-    /// Creates the server's side. It shares the listener's pump, so that none of its callbacks overtakes `didAccept`.
+    /// Creates the server side of an accepted connection. It shares the listener's pump, so that none of its callbacks
+    /// overtakes `didAccept`.
     init(acceptedBy listener: WebSocketListener, socket: AsyncSocket, configuration: WebSocketConfiguration) {
         engine = listener.engine
         self.socket = socket

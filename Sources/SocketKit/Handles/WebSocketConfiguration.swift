@@ -1,7 +1,7 @@
 import SocketCore
 
-/// The settings of a WebSocket. A change takes effect at the next connect, and for a listener as
-/// `WebSocketListener.configuration` says. Accepted WebSockets inherit their listener's settings.
+/// The settings of a WebSocket. A change takes effect at the next connect, or as `WebSocketListener.configuration`
+/// says. Accepted WebSockets inherit those of their listener.
 public struct WebSocketConfiguration: Sendable {
     /// The settings of the underlying stream socket. `allowsHalfOpen` is set automatically, for the closing handshake.
     public var socket = SocketConfiguration()

@@ -32,8 +32,8 @@ public protocol WebSocketDelegate: AnyObject, Sendable {
     func webSocketDidBecomeWritable(_ webSocket: WebSocket)
     /// Called when the peer has sent Close. It is answered once this returns, after what is sent in the meantime.
     func webSocket(_ webSocket: WebSocket, didReceiveClose frame: WebSocketCloseFrame)
-    /// Called to evaluate the server's certificate, as for `AsyncSocketDelegate`. `WebSocket.answerTrust(of:_:)`
-    /// answers later.
+    /// Called when the server's certificate must be evaluated, as in `AsyncSocketDelegate`. To answer later, return
+    /// `later` and call `WebSocket.answerTrust(of:_:)`.
     func webSocket(_ webSocket: WebSocket, didReceive trust: TLSTrust) -> TrustVerdict
     /// Called when the WebSocket has ended. `report` says what each side sent, or is `nil` if it was never open.
     /// `error` is `nil` for an orderly end and if the local side gave up; otherwise it is why the WebSocket didn't

@@ -106,9 +106,8 @@ extension WebSocketListener: DeliveringHandle {
         _ = state.withLock { $0.opening.removeValue(forKey: session) }
     }
 
-    /// Hands a WebSocket to the iterating task, or calls the delegate. Returns `true` if so much waits for the
-    /// delegate's queue that further connections must wait in the kernel's backlog; `caughtUp` is posted when it can
-    /// resume.
+    /// Hands a WebSocket to the iterating task, or calls the delegate. Returns `true` if so much waits for its queue
+    /// that further connections must wait in the kernel's backlog; `caughtUp` is posted when it can resume.
     @discardableResult
     func deliver(_ notice: WebSocketListenerNotice) -> Bool {
         let (delegate, pump, hasBacklog) = state.withLock { ($0.delegate, $0.pump, $0.backlog != nil) }
@@ -203,6 +202,6 @@ final class WebSocketDoor: SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) { self.listener?.accept(socket) }
 
-    /// Replaces `didStop`, which doesn't say whose end it is.
+    /// Called in place of `didStop`, which doesn't name the session.
     func stopped(_ error: SocketError?, of session: SocketID) { listener?.stopped(error, of: session) }
 }
