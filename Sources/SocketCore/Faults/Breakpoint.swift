@@ -1,11 +1,11 @@
-/// A place at which a connection is held, so that it can be looked at and released piece by piece.
+/// A place at which a connection is held, so that the user can inspect it and release it piece by piece.
 package struct Breakpoint: Hashable, Sendable {
     package enum Point: Hashable, Sendable {
         /// Before anything is done with a new connection.
         case accept
         /// Once the connection is established.
         case connect
-        /// Once so many bytes have gone this way.
+        /// Once this many bytes have passed in this direction.
         case bytes(UInt64)
         case match(BytePattern)
         case frame(FaultFrame)
@@ -15,13 +15,13 @@ package struct Breakpoint: Hashable, Sendable {
         case reset
         /// When an operation times out.
         case timeout
-        /// When the receiver takes no more.
+        /// When the receiver accepts no more bytes.
         case writeBlocked
     }
 
-    /// Of which connections, in the words of the list's filter; empty: of all.
+    /// The connections it applies to, in the syntax of the list's filter, or empty for all.
     package var filter: String
-    /// `nil`: both, and both are held.
+    /// The direction, or `nil` for both, which are then both held.
     package var direction: FaultDirection?
     package var point: Point
 
@@ -30,14 +30,14 @@ package struct Breakpoint: Hashable, Sendable {
     }
 }
 
-/// What is done with held bytes.
+/// What to do with held bytes.
 package enum BreakRelease: Hashable, Sendable {
     /// Everything passes, up to the next breakpoint.
     case all
-    /// What came in one read passes.
+    /// The bytes of one read pass.
     case read
     case bytes(Int)
-    /// Other bytes pass in place of those that wait, and then everything.
+    /// Other bytes replace those that wait, and then everything passes.
     case edit([UInt8])
     /// The bytes that wait are dropped, and then everything passes.
     case drop
@@ -49,8 +49,8 @@ package struct NumberedBreak: Hashable, Sendable {
 
     package init(_ number: Int, _ breakpoint: Breakpoint) { (self.number, self.breakpoint) = (number, breakpoint) }
 
-    /// The stage that stops one direction at its point. `start`: bytes that have passed before it is added. `nil`: it does
-    /// not look at that stream, or its point has passed.
+    /// Returns the stage that stops one direction at its point, or `nil` if its point has passed or is not in that
+    /// stream. `start` is the number of bytes that passed before the breakpoint was added.
     func stage(at place: FaultPlace, from start: UInt64) -> FaultStage? {
         guard breakpoint.direction.map({ $0 == place.direction }) ?? true else { return nil }
         func stage(_ condition: FaultCondition) -> FaultStage {
@@ -67,13 +67,13 @@ package struct NumberedBreak: Hashable, Sendable {
 }
 
 extension Breakpoint: CustomStringConvertible {
-    /// As `parse` reads it.
+    /// The text that `parse` reads.
     package var description: String {
         let parts = [filter, direction?.rawValue ?? "", "on", "\(point)"]
         return parts.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// Reads `[FILTER] [upstream|downstream] on POINT`. The filter is not read here.
+    /// Parses `[FILTER] [upstream|downstream] on POINT`. Does not parse the filter itself.
     package static func parse(_ text: String) throws(FaultProblem) -> Breakpoint {
         var reader = try FaultReader(text)
         var filter: [String] = []

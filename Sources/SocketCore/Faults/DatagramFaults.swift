@@ -1,10 +1,10 @@
-/// One direction of one datagram association with the rules that concern it: datagrams in, and what is to be done now.
+/// One direction of one datagram association with its rules. Takes in datagrams and returns what to do now.
 ///
-/// Every choice depends on the seed and on the datagram's number in its direction alone.
+/// Every random choice depends only on the seed and on the datagram's number in its direction.
 package struct DatagramFaults: Sendable {
     package enum Action: Equatable, Sendable {
         case deliver([UInt8])
-        /// Call `wake` then.
+        /// Call `wake` at this time.
         case wake(at: MonotonicTime)
         case report(FaultReport)
     }
@@ -19,7 +19,7 @@ package struct DatagramFaults: Sendable {
         var reported = 0
     }
 
-    /// From where on a rule holds.
+    /// When a rule applies.
     private struct Gate {
         var bytes: UInt64 = 0
         var time: MonotonicTime?
@@ -34,21 +34,21 @@ package struct DatagramFaults: Sendable {
     private let place: FaultPlace
     private let capacity: Int
     private var rules: [Rule] = []
-    /// In the order in which they go out.
+    /// Delayed datagrams, in the order in which they go out.
     private var waiting: [Waiting] = []
     private var waitingBytes = 0
     private var wakes: MonotonicTime?
     private var number: UInt64 = 0
     private var received: UInt64 = 0
-    /// Bytes that rules dropped which are gone.
+    /// The number of bytes dropped by rules that have been removed.
     private var removedDropped = UInt64(0)
-    /// Copies of one datagram, and datagrams that wait, at most; empty ones take no room in the buffer.
+    /// The maximum number of copies of one datagram, and of waiting datagrams. Empty ones take no room in the buffer.
     private static let (copyLimit, waitingLimit) = (64, 16_384)
-    /// Datagrams that found the delay buffer full, and were dropped.
+    /// The number of datagrams dropped because the delay buffer was full.
     package private(set) var overflowed: UInt64 = 0
     private var overflowedBytes: UInt64 = 0
 
-    /// - Parameter delayBuffer: how many bytes may wait.
+    /// - Parameter delayBuffer: The number of bytes that may wait.
     package init(_ place: FaultPlace, delayBuffer: Int) {
         (self.place, capacity) = (place, delayBuffer)
     }
@@ -56,16 +56,16 @@ package struct DatagramFaults: Sendable {
     /// Whether datagrams pass unaltered and at once.
     package var isIdle: Bool { rules.isEmpty && waiting.isEmpty }
 
-    /// Bytes that wait.
+    /// The number of bytes that wait.
     package var delayedBytes: Int { waitingBytes }
 
-    /// Whether a datagram waits, be it an empty one.
+    /// Whether a datagram waits, even an empty one.
     package var isWaiting: Bool { !waiting.isEmpty }
 
-    /// Bytes that nobody will receive, because of a rule or for want of room.
+    /// The number of bytes dropped by a rule or for lack of room.
     package var droppedBytes: UInt64 { rules.reduce(overflowedBytes + removedDropped) { $0 + $1.dropped } }
 
-    /// Adds a rule; one that is for streams only has no effect.
+    /// Adds a rule. Has no effect if the rule is not for datagrams, or not for this direction.
     package mutating func add(_ fault: NumberedFault) {
         guard fault.rule.concerns(place.direction) else { return }
         switch fault.rule.effect.carrier {
@@ -87,12 +87,12 @@ package struct DatagramFaults: Sendable {
             Rule(fault: fault, random: random, gate: gate, share: fault.rule.conditions.probability ?? 1))
     }
 
-    /// Removes a rule. What waits goes out at the next call of `wake`, which is asked for.
+    /// Removes a rule. If it delayed datagrams or was the last rule, the waiting ones are delivered at once.
     package mutating func remove(rule number: Int, _ now: MonotonicTime) -> [Action] {
         let removed = rules.filter { $0.fault.number == number }
         rules.removeAll { $0.fault.number == number }
         removedDropped += removed.reduce(0) { $0 + $1.dropped }
-        // What a rule delayed goes out before what comes from now on.
+        // Datagrams that the rule delayed go out before later ones.
         let delays = removed.contains {
             switch $0.fault.rule.effect {
             case .delay, .reorder: true
@@ -111,7 +111,7 @@ package struct DatagramFaults: Sendable {
         }
     }
 
-    /// The sender sent this datagram.
+    /// Handles a datagram from the sender.
     package mutating func receive(_ datagram: [UInt8], _ now: MonotonicTime) -> [Action] {
         number += 1
         var actions: [Action] = []
@@ -125,7 +125,7 @@ package struct DatagramFaults: Sendable {
         return actions + flush(now)
     }
 
-    /// The time that was asked for has come.
+    /// Handles the time requested with `Action.wake`.
     package mutating func wake(_ now: MonotonicTime) -> [Action] {
         wakes = nil
         return flush(now)

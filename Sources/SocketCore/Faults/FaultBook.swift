@@ -1,11 +1,11 @@
-/// A rule with the number that it has in lists, and in what is drawn by chance.
+/// A rule with the number that identifies it in lists and in random draws.
 package struct NumberedFault: Hashable, Sendable {
     package var number: Int
     package var rule: FaultRule
 
     package init(_ number: Int, _ rule: FaultRule) { (self.number, self.rule) = (number, rule) }
 
-    /// What it does in one direction, where so many bytes have passed already; `nil`: nothing.
+    /// Returns its stage for a direction in which `start` bytes have already passed, or `nil` if it has none there.
     func stage(at place: FaultPlace, capacity: Int, from start: UInt64) -> FaultStage? {
         guard rule.concerns(place.direction) else { return nil }
         switch rule.effect.carrier {
@@ -24,22 +24,22 @@ package struct FaultTally: Hashable, Sendable {
     package var dropped: UInt64
 }
 
-/// The rules of a run, and the seed of what they draw by chance.
+/// The rules of a run, and the seed of their random draws.
 package struct FaultBook: Hashable, Sendable {
     package static let delayBuffer = 4 << 20
-    /// The most rules at once.
+    /// The maximum number of rules.
     package static let limit = 256
 
     package let seed: UInt64
-    /// How many bytes one direction may delay.
+    /// The number of bytes that one direction may delay.
     package var delayBuffer = FaultBook.delayBuffer
     package private(set) var rules: [NumberedFault] = []
     private var last = 0
 
     package init(seed: UInt64) { self.seed = seed }
 
-    /// Adds rules. Numbers are not used again.
-    /// - Returns: them with their numbers, or `nil` if there would be more than `limit`.
+    /// Adds rules. Numbers are never reused.
+    /// - Returns: The rules with their numbers, or `nil` if there would be more than `limit`.
     package mutating func add(_ rules: [FaultRule]) -> [NumberedFault]? {
         guard self.rules.count + rules.count <= Self.limit else { return nil }
         let added = rules.enumerated().map { NumberedFault(last + 1 + $0.offset, $0.element) }
@@ -48,7 +48,7 @@ package struct FaultBook: Hashable, Sendable {
         return added
     }
 
-    /// Removes a rule; false: there is none of that number.
+    /// Removes a rule. Returns `false` if no rule has this number.
     package mutating func remove(_ number: Int) -> Bool {
         guard let index = rules.firstIndex(where: { $0.number == number }) else { return false }
         rules.remove(at: index)
@@ -57,12 +57,12 @@ package struct FaultBook: Hashable, Sendable {
 
     package mutating func clear() { rules = [] }
 
-    /// The rules for the nth connection, whose client has that address, if it has one.
+    /// Returns the rules for the nth connection. `peer` is its client's address, if it has one.
     package func rules(of connection: UInt64, peer: IPAddress?) -> [NumberedFault] {
         rules.filter { applies($0, to: connection, peer) }
     }
 
-    /// Whether a rule chooses that connection, by chance too.
+    /// Whether a rule selects this connection, including by chance.
     package func applies(_ fault: NumberedFault, to connection: UInt64, _ peer: IPAddress?) -> Bool {
         for condition in fault.rule.conditions {
             switch condition {

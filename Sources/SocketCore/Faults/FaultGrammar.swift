@@ -1,5 +1,5 @@
 extension FaultRule {
-    /// Reads a rule, such as `after 1K downstream slice 7 every 20ms`.
+    /// Parses a rule, such as `after 1K downstream slice 7 every 20ms`.
     package static func parse(_ text: String) throws(FaultProblem) -> FaultRule {
         var grammar = FaultGrammar(reader: try FaultReader(text))
         return try grammar.rule()
@@ -49,7 +49,7 @@ struct FaultGrammar {
             "not a condition, a direction or an effect" + (suggestion.isEmpty ? effects : suggestion))
     }
 
-    /// The condition that this word begins; `nil`: none.
+    /// Returns the condition that this word begins, or `nil` if there is none.
     private mutating func condition(_ word: FaultReader.Word) throws(FaultProblem) -> FaultCondition? {
         let name = word.text
         switch name {
@@ -69,7 +69,7 @@ struct FaultGrammar {
         }
     }
 
-    /// The effect that this word begins; `nil`: none.
+    /// Returns the effect that this word begins, or `nil` if there is none.
     private mutating func effect(_ word: FaultReader.Word) throws(FaultProblem) -> FaultEffect? {
         let name = word.text
         switch name {
@@ -145,7 +145,7 @@ struct FaultGrammar {
 }
 
 extension FaultCondition {
-    /// What a rule can have once.
+    /// The name that only one condition of a rule can have.
     fileprivate var key: String {
         switch self {
         case .connection: "connection"
@@ -159,7 +159,7 @@ extension FaultCondition {
         }
     }
 
-    /// Whether it chooses connections, and not a place in their streams.
+    /// Whether the condition selects connections rather than a place in their streams.
     var choosesConnections: Bool {
         switch self {
         case .connection, .every, .first, .peer: true
@@ -169,7 +169,7 @@ extension FaultCondition {
 }
 
 extension FaultRule {
-    /// Why its parts do not go together; `nil`: they do.
+    /// Why the rule's parts are incompatible, or `nil` if they are compatible.
     fileprivate var contradiction: String? {
         let isAfterTimeOnly = conditions.allSatisfy { if case .afterTime = $0 { true } else { false } }
         let isDrawn = conditions.contains { if case .probability = $0 { true } else { false } }

@@ -1,4 +1,4 @@
-/// Which direction of which connection it is, for what is drawn by chance and what counts from the beginning.
+/// Identifies one direction of one connection, as the key for random draws and the origin of times.
 package struct FaultPlace: Hashable, Sendable {
     package var seed: UInt64
     /// The nth connection, counted from 1.
@@ -19,35 +19,35 @@ package struct FaultReport: Hashable, Sendable {
         case happened
         /// A breakpoint holds the direction.
         case held
-        /// It does not any more.
+        /// The breakpoint no longer holds it.
         case released
     }
 
-    /// The rule's, or the breakpoint's.
+    /// The number of the rule or the breakpoint.
     package var number: Int
     package var kind: Kind
-    /// Where in the stream, if it is at one place.
+    /// The offset in the stream, or `nil` if the report isn't about one place.
     package var offset: UInt64?
-    /// When it is held, how many bytes wait; when it is released, for how many milliseconds it was held.
+    /// For `held`, the number of bytes that wait. For `released`, how long it was held, in milliseconds.
     package var amount = 0
 }
 
-/// One direction of one connection with the rules and breakpoints that concern it: bytes in, and what is to be done now.
+/// One direction of one connection with its rules and breakpoints. Takes in bytes and returns what to do now.
 ///
-/// It is pure: it is told the time, and asks to be woken. What it does to bytes depends on the rules, the seed and the
-/// bytes alone, not on how they fall into reads. It holds no more than one read of the sender, a line or a frame that
-/// is not whole, and what `latency` may hold; for the rest it asks that nothing be taken from the sender.
+/// It is pure: the caller passes the time and wakes it on request. What it does to bytes depends only on the rules, the
+/// seed and the bytes, not on how reads divide them. It holds at most one read of the sender, an incomplete line or
+/// frame, and what `latency` may hold. Beyond that it asks the caller to stop reading from the sender.
 package struct FaultPipeline: Sendable {
     package enum Action: Equatable, Sendable {
-        /// Send these bytes to the receiver. `isApart`: as a piece of their own. `isOurs`: a person wrote them here.
+        /// Send these bytes to the receiver, as a separate piece if `isApart`. If `isOurs`, the user wrote them.
         case deliver([UInt8], isApart: Bool, isOurs: Bool)
-        /// Take nothing more from the sender (true), or go on (false).
+        /// Stop reading from the sender (`true`), or resume (`false`).
         case hold(Bool)
-        /// Send FIN to the receiver, after the bytes that were delivered. What the sender still sends is dropped.
+        /// Send FIN to the receiver after the delivered bytes. Later bytes of the sender are dropped.
         case end
         /// End both sides with RST.
         case reset
-        /// Call `wake` then.
+        /// Call `wake` at this time.
         case wake(at: MonotonicTime)
         case report(FaultReport)
     }
@@ -59,28 +59,28 @@ package struct FaultPipeline: Sendable {
     private var sourceBytes = 0
     private var isHolding = false
     private var isReceiverBlocked = false
-    /// Before the connection is established nothing passes, and no rule takes effect.
+    /// Whether the connection is not yet established. Until it is, nothing passes and no rule takes effect.
     package var isAwaiting = false
-    /// How many bytes the sender has sent since the connection began, as a person edited them, and where reads ended of
-    /// which something is not past the breakpoints.
+    /// The number of bytes that the sender has sent since the connection began, as edited by the user, and the ends of
+    /// the reads that have not entirely passed the breakpoints.
     private var sent: UInt64
     private var reads = FaultQueue<UInt64>()
-    /// How many have been delivered since then.
+    /// The number of bytes delivered since the connection began.
     private var delivered: UInt64
-    /// Whether the receiver has its end, so that nothing of the sender passes any more.
+    /// Whether the receiver's stream has ended, so that nothing more from the sender passes.
     package private(set) var isOver = false
     private var isAbandoned = false
     private var wakes: MonotonicTime?
     private var heldSince: MonotonicTime?
-    /// Whether it was released, which is not reported yet.
+    /// Whether a release has not been reported yet.
     private var isReleased = false
-    /// Bytes that came after the end that a rule made.
+    /// Bytes that arrived after the end, or that removed stages dropped.
     private var discarded: UInt64 = 0
 
-    /// A direction that nothing concerns yet.
+    /// Creates a direction without rules or breakpoints.
     /// - Parameters:
-    ///   - delayBuffer: how many bytes `latency` may hold.
-    ///   - passed: how many bytes have gone this way before.
+    ///   - delayBuffer: The number of bytes that `latency` may hold.
+    ///   - passed: The number of bytes that have passed in this direction before.
     package init(_ place: FaultPlace, delayBuffer: Int, passed: UInt64 = 0) {
         self.place = place
         capacity = max(1, delayBuffer)
@@ -88,10 +88,10 @@ package struct FaultPipeline: Sendable {
         stages = [FaultStage(0, .gate, when: [.afterBytes(.max)], place)]
     }
 
-    /// Whether bytes pass unaltered and at once from now on, so that nobody has to ask here.
+    /// Whether bytes pass unaltered and at once from now on, so that the caller can bypass the pipeline.
     package var isIdle: Bool { stages.count == 1 && !stages[0].isHeld && source.isEmpty && !isHolding && !isOver }
 
-    /// Whether something that the sender sent is not delivered yet.
+    /// Whether bytes or the FIN of the sender are not delivered yet.
     package var isPending: Bool {
         !isOver && (!source.isEmpty || stages.contains { !$0.isEmpty })
     }
@@ -99,9 +99,9 @@ package struct FaultPipeline: Sendable {
     /// Bytes that are not delivered yet.
     package var pendingBytes: Int { stages.reduce(sourceBytes) { $0 + $1.waitingBytes } }
 
-    // MARK: What concerns it
+    // MARK: Rules and breakpoints
 
-    /// Adds a rule or a breakpoint. Breakpoints look at what the sender sent, before any rule changes it.
+    /// Adds a rule or a breakpoint. Breakpoints see what the sender sent, before any rule changes it.
     package mutating func add(_ rule: NumberedFault) {
         if let stage = rule.stage(at: place, capacity: capacity, from: delivered) { stages.append(stage) }
     }
@@ -111,20 +111,20 @@ package struct FaultPipeline: Sendable {
         stages.insert(stage, at: firstRule)
     }
 
-    /// Breakpoints come first.
+    /// Rules follow the breakpoints.
     private var firstRule: Int { stages.firstIndex(where: \.isFault) ?? stages.endIndex }
 
-    /// How many bytes have passed all breakpoints since the connection began.
+    /// The number of bytes that have passed all breakpoints since the connection began.
     private var pastBreaks: UInt64 { sent - UInt64(stages[..<firstRule].reduce(sourceBytes) { $0 + $1.waitingBytes }) }
 
-    /// Removes a rule; what it holds goes out first.
+    /// Removes a rule. The bytes it holds go out first.
     package mutating func remove(rule number: Int) {
         for index in stages.indices where stages[index].isFault && stages[index].number == number {
             stages[index].isOff = true
         }
     }
 
-    /// Removes a breakpoint, and releases what it holds.
+    /// Removes a breakpoint and releases what it holds.
     package mutating func remove(breakpoint number: Int) {
         let held = held?.breakpoint == number
         for index in stages.indices where !stages[index].isFault && index > 0 && stages[index].number == number {
@@ -134,12 +134,12 @@ package struct FaultPipeline: Sendable {
         if held, heldStage == nil { noteRelease() }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Looks at what takes effect without a byte, such as rules that were just added.
+    /// Applies effects that need no byte, such as those of rules that were just added.
     package mutating func start(_ now: MonotonicTime) -> [Action] { run(now) }
 
-    /// The sender sent these.
+    /// Handles bytes from the sender.
     package mutating func receive(_ bytes: [UInt8], _ now: MonotonicTime) -> [Action] {
         guard !bytes.isEmpty else { return run(now) }
         source.append(.bytes(bytes[...], FaultStage.Marks()))
@@ -150,19 +150,19 @@ package struct FaultPipeline: Sendable {
         return run(now)
     }
 
-    /// The sender sent FIN.
+    /// Handles the sender's FIN.
     package mutating func end(_ now: MonotonicTime) -> [Action] {
         source.append(.end)
         return run(now)
     }
 
-    /// The time that was asked for has come.
+    /// Handles the time requested with `Action.wake`.
     package mutating func wake(_ now: MonotonicTime) -> [Action] {
         wakes = nil
         return run(now)
     }
 
-    /// The receiver takes no more for now (true), or does again (false).
+    /// Pauses delivery while the receiver accepts no more bytes (`true`), or resumes it (`false`).
     package mutating func blockReceiver(_ isBlocked: Bool, _ now: MonotonicTime) -> [Action] {
         isReceiverBlocked = isBlocked
         return run(now)
@@ -179,14 +179,14 @@ package struct FaultPipeline: Sendable {
 
     private var heldStage: Int? { isOver ? nil : stages.lastIndex(where: \.isHeld) }
 
-    /// The breakpoint that holds it, since when, and how many bytes wait here for that.
+    /// The breakpoint that holds this direction, since when, and how many bytes wait for it, or `nil` if none does.
     package var held: (breakpoint: Int, since: MonotonicTime, bytes: Int)? {
         guard let index = heldStage, let heldSince else { return nil }
         let waiting = stages[...index].reduce(sourceBytes) { $0 + $1.waitingBytes }
         return (stages[index].heldBy ?? stages[index].number, heldSince, waiting)
     }
 
-    /// The bytes that are held here, the next ones first.
+    /// Returns up to `most` of the held bytes, the next ones first.
     package func heldBytes(_ most: Int) -> [UInt8] {
         guard let index = heldStage else { return [] }
         var bytes: [UInt8] = []
@@ -195,7 +195,7 @@ package struct FaultPipeline: Sendable {
         return bytes
     }
 
-    /// Does to held bytes what a person, or a script, decided. No effect where nothing is held.
+    /// Applies a decision of the user or a script to the held bytes. Has no effect if nothing is held.
     package mutating func release(_ release: BreakRelease, _ now: MonotonicTime) -> [Action] {
         guard let index = heldStage, let held else { return [] }
         switch release {
@@ -220,7 +220,7 @@ package struct FaultPipeline: Sendable {
         return run(now)
     }
 
-    /// Lets so many bytes pass the held stage, and those before it that are held too.
+    /// Lets `count` bytes pass the held stage, and the held stages before it.
     private mutating func allow(_ count: Int, upTo index: Int) {
         var left = count
         for stage in stages[...index].indices.reversed() where left > 0 {
@@ -236,7 +236,7 @@ package struct FaultPipeline: Sendable {
 
     private mutating func noteRelease() { (heldSince, isReleased) = (nil, true) }
 
-    /// Takes the bytes that are held out of the stream. Returns how many they were.
+    /// Removes the held bytes from the stream and returns how many there were.
     private mutating func takeHeld(upTo index: Int) -> Int {
         var count = sourceBytes
         for stage in stages[...index].indices { count += stages[stage].takeWaiting().count }
@@ -253,25 +253,25 @@ package struct FaultPipeline: Sendable {
 
     // MARK: Facts
 
-    /// What each rule that concerns it has done so far.
+    /// What each rule of this direction has done so far.
     package var tallies: [FaultTally] {
         stages.filter { $0.isFault && !$0.isOff }.map {
             FaultTally(number: $0.number, direction: place.direction, count: $0.count, dropped: $0.dropped)
         }
     }
 
-    /// Bytes of the sender that nobody will receive, because of a rule or a person.
+    /// The number of the sender's bytes that a rule or the user dropped.
     package var droppedBytes: UInt64 { stages.reduce(discarded) { $0 + $1.dropped } }
 
-    /// Bytes that wait in a rule.
+    /// The number of bytes that wait in rules.
     package var delayedBytes: Int {
         isAbandoned ? 0 : stages.reduce(0) { $0 + ($1.isFault ? $1.waitingBytes : 0) }
     }
 
-    /// Whether `latency` holds as much as it may, so that it delays more than was asked for.
+    /// Whether `latency` holds as much as it may, so that the delay is longer than the rule says.
     package var isLimitedByBuffer: Bool { isHolding && stages.contains(where: \.isFull) }
 
-    // MARK: The flow
+    // MARK: Flow
 
     private mutating func run(_ now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
@@ -297,7 +297,7 @@ package struct FaultPipeline: Sendable {
                 isOver = true
             }
         }
-        // Whatever cannot go out now is overtaken.
+        // A reset overtakes everything that can't go out now.
         if !isOver, stages.contains(where: \.isResetting) {
             actions.append(.reset)
             isOver = true
@@ -306,7 +306,7 @@ package struct FaultPipeline: Sendable {
             for index in stages.indices { stages[index].abandon() }
             discard()
         }
-        // What happened is told before it is done: with a reset the connection is over.
+        // Reports precede the actions they are about, because a reset ends the connection.
         var reports: [Action] = []
         report(now, &reports)
         actions.insert(contentsOf: reports, at: 0)
@@ -318,18 +318,18 @@ package struct FaultPipeline: Sendable {
         return actions
     }
 
-    /// The connection is over.
-    /// - Returns: how many bytes wait here that nobody will deliver.
+    /// Ends the connection.
+    /// - Returns: The number of bytes that will not be delivered, or 0 if it was already abandoned.
     package mutating func abandon() -> Int {
         guard !isAbandoned else { return 0 }
         (isAbandoned, isOver) = (true, true)
         return pendingBytes
     }
 
-    /// The other direction has reset the connection: nothing is delivered any more.
+    /// Stops delivery, because the other direction has reset the connection.
     package mutating func close() { isOver = true }
 
-    /// Nothing can be delivered any more: what comes is counted as dropped.
+    /// Counts everything that arrives after the end as dropped.
     private mutating func discard() {
         while let item = source.first {
             source.removeFirst()
@@ -339,7 +339,7 @@ package struct FaultPipeline: Sendable {
         reads = FaultQueue()
     }
 
-    /// What comes out of a stage, which takes from those before it what it needs.
+    /// Returns the next item from a stage, which pulls what it needs from the stages before it.
     private mutating func pull(_ index: Int, _ now: MonotonicTime) -> FaultStage.Item? {
         guard index >= 0 else { return next() }
         while true {
@@ -372,7 +372,7 @@ package struct FaultPipeline: Sendable {
         }
     }
 
-    /// Asks for what is needed until the next call.
+    /// Asks the caller to stop or resume reading from the sender, and to wake it.
     private mutating func settle(_ now: MonotonicTime, _ actions: inout [Action]) {
         let isStopped = !isAwaiting && (isReceiverBlocked || !stages.allSatisfy(\.takesFromSender))
         let holds = !isOver && (sourceBytes > 0 || isStopped)
@@ -381,7 +381,7 @@ package struct FaultPipeline: Sendable {
             actions.append(.hold(holds))
         }
         guard !isOver, !isAwaiting else { return }
-        // What is due by now waits for a stage after it, which asks for its own time. A reset waits for nobody.
+        // Due items wait for a later stage, which requests its own time. A reset doesn't wait for the receiver.
         let times = isReceiverBlocked ? stages.compactMap(\.resetDue) : stages.compactMap(\.due)
         let due = times.filter { $0 > now && $0 != .distantFuture }.min()
         if let due, wakes.map({ due < $0 }) ?? true {

@@ -1,13 +1,13 @@
-/// Rules that are used by one name.
+/// Named sets of rules.
 package enum FaultProfile {
-    /// Those that need no configuration.
+    /// The profiles that need no configuration.
     package static let builtIn: [String: [String]] = [
         "slow": ["latency 300ms jitter 100ms", "bandwidth 32K"],
         "lossy": ["loss 0.05", "duplicate 0.01", "reorder 0.05 20ms"],
         "segments": ["slice 1 vary 1400"],
     ]
 
-    /// Whether it can be the name of one: it must not be read as a rule.
+    /// Whether this can be the name of a profile. A name must not read as a rule.
     package static func isName(_ text: String) -> Bool {
         let words = FaultWord.all.map(\.name)
         return !text.isEmpty && !words.contains(text)

@@ -1,10 +1,10 @@
-/// Random numbers that depend on where they are used and on nothing else: not on how reads fall, nor on time.
+/// Random numbers that depend only on where they are used, not on time or on how reads divide the stream.
 package struct FaultRandom: Hashable, Sendable {
     private let base: UInt64
 
     /// - Parameters:
-    ///   - rule: the rule's number, counted from 1.
-    ///   - connection: the nth connection, counted from 1.
+    ///   - rule: The rule's number, counted from 1.
+    ///   - connection: The connection's number, counted from 1.
     package init(seed: UInt64, rule: Int, connection: UInt64, direction: FaultDirection) {
         var base = Self.mix(seed)
         base = Self.mix(base ^ UInt64(bitPattern: Int64(rule)))
@@ -12,17 +12,18 @@ package struct FaultRandom: Hashable, Sendable {
         self.base = Self.mix(base ^ (direction == .upstream ? 1 : 2))
     }
 
-    /// The number for a stream offset, a frame's or a datagram's number. `draw` tells apart several for one place.
+    /// Returns the number for a stream offset, or for the number of a frame or datagram. `draw` distinguishes several
+    /// for one place.
     package func bits(at place: UInt64, _ draw: UInt64 = 0) -> UInt64 {
         Self.mix(Self.mix(base ^ place) ^ draw)
     }
 
-    /// A number in `0..<bound`. Traps if that is empty.
+    /// Returns a number in `0..<bound`, or 0 if `bound` is 0.
     package func below(_ bound: UInt64, at place: UInt64, _ draw: UInt64 = 0) -> UInt64 {
         bits(at: place, draw).multipliedFullWidth(by: bound).high
     }
 
-    /// So many different numbers in `0..<bound`, or all of them (R. W. Floyd's sampling). In no order.
+    /// Returns `count` different numbers in `0..<bound`, or all of them, in no order (R. W. Floyd's sampling).
     package func distinct(_ count: UInt64, below bound: UInt64, at place: UInt64) -> Set<UInt64> {
         var chosen: Set<UInt64> = []
         for last in bound - min(count, bound)..<bound {
@@ -32,7 +33,7 @@ package struct FaultRandom: Hashable, Sendable {
         return chosen
     }
 
-    /// Whether something of this probability happens.
+    /// Whether an event of this probability happens.
     package func happens(_ share: Double, at place: UInt64, _ draw: UInt64 = 0) -> Bool {
         Double(bits(at: place, draw) >> 11) * 0x1p-53 < share
     }

@@ -1,6 +1,6 @@
-/// Why a text is not a rule: the word that is wrong, where it begins, and what would be right.
+/// Why a text is not a valid rule: the wrong word, where it begins, and what would be right.
 package struct FaultProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// As it was typed; empty: something is missing at the end.
+    /// The word as it was typed, or empty if something is missing at the end.
     package let word: String
     /// Counted from 1, in characters.
     package let column: Int
@@ -17,11 +17,10 @@ package struct FaultProblem: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// Reads the words of a rule from left to right.
 struct FaultReader {
-    /// One word as it was typed, and where.
     struct Word {
         enum Kind { case plain, expression, quoted }
         var kind: Kind
-        /// Without the slashes or quotes around it.
+        /// The text without the slashes or quotes around it.
         var text: String
         var typed: String
         var column: Int
@@ -31,7 +30,7 @@ struct FaultReader {
         }
     }
 
-    /// The longest rule, and the longest bytes that can be looked for.
+    /// The longest rule in characters, and the longest byte pattern in bytes.
     static let longest = 4_096
     static let longestLiteral = 1_024
 
@@ -51,15 +50,15 @@ struct FaultReader {
         while index < characters.count, characters[index] == " " || characters[index] == "\t" { index += 1 }
     }
 
-    /// Whether nothing follows.
+    /// Whether only blanks follow.
     var isAtEnd: Bool { characters[index...].allSatisfy { $0 == " " || $0 == "\t" } }
 
-    /// What is wrong where the text ends too early.
+    /// Returns the problem of a text that ends too early.
     func missing(_ what: String) -> FaultProblem {
         FaultProblem(word: "", column: characters.count + 1, message: what)
     }
 
-    /// The next word, or `nil` at the end.
+    /// Returns the next word, or `nil` at the end.
     mutating func next() throws(FaultProblem) -> Word? {
         skipBlanks()
         guard index < characters.count else { return nil }
@@ -74,19 +73,18 @@ struct FaultReader {
         }
     }
 
-    /// The next word; where there is none, `what` says what is missing.
+    /// Returns the next word. Throws a problem with the message `what` if there is none.
     mutating func next(_ what: String) throws(FaultProblem) -> Word {
         guard let word = try next() else { throw missing(what) }
         return word
     }
 
-    /// The next word without taking it.
     func peek() throws(FaultProblem) -> Word? {
         var copy = self
         return try copy.next()
     }
 
-    /// Takes the next word if it is this one.
+    /// Consumes the next word if it is `name`, and returns whether it was.
     mutating func take(_ name: String) throws(FaultProblem) -> Bool {
         var copy = self
         guard let word = try copy.next(), word.kind == .plain, word.text == name else { return false }
@@ -94,7 +92,7 @@ struct FaultReader {
         return true
     }
 
-    /// A word between slashes or quotes. Within slashes `\/` is a slash.
+    /// Reads a word between slashes or quotes. Within slashes, `\/` is a slash.
     private mutating func delimited(_ end: Unicode.Scalar, _ kind: Word.Kind) throws(FaultProblem) -> Word {
         let start = index
         var text = String.UnicodeScalarView()
@@ -155,7 +153,7 @@ extension FaultReader {
         return time
     }
 
-    /// A time with its unit, of a microsecond at least.
+    /// Returns a time with its unit, from 1us to a day, or `nil` if the word isn't one.
     static func time(_ word: Word) -> Duration? {
         guard word.kind == .plain else { return nil }
         for (unit, scale) in [("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9)] as [(String, Double)] {
@@ -199,7 +197,7 @@ extension FaultReader {
         return frame
     }
 
-    /// Bytes: `\r\n` and other escapes, `hex:0d0a`, or "with blanks".
+    /// Reads bytes: `\r\n` and other escapes, `hex:0d0a`, or "with blanks".
     mutating func bytes(after name: String) throws(FaultProblem) -> [UInt8] {
         let word = try next("\(name) needs bytes after it, as in \(name) +PONG\\r\\n or \(name) hex:0d0a")
         return try Self.bytes(word)

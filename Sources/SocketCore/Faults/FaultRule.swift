@@ -1,8 +1,8 @@
-/// One fault: on which connections, where in their streams, in which direction, and what is done there.
+/// One fault: the connections, the places in their streams and the direction it applies to, and what it does.
 package struct FaultRule: Hashable, Sendable {
-    /// All of them must hold.
+    /// The conditions, all of which must hold.
     package var conditions: [FaultCondition]
-    /// `nil`: both.
+    /// The direction, or `nil` for both.
     package var direction: FaultDirection?
     package var effect: FaultEffect
 
@@ -12,15 +12,15 @@ package struct FaultRule: Hashable, Sendable {
         self.effect = effect
     }
 
-    /// Whether it concerns bytes that go this way.
+    /// Whether the rule applies to bytes in this direction.
     package func concerns(_ direction: FaultDirection) -> Bool { self.direction.map { $0 == direction } ?? true }
 }
 
-/// Which way bytes go.
+/// The direction in which bytes travel.
 package enum FaultDirection: String, Hashable, Sendable, CaseIterable {
-    /// To the server: the side that accepted.
+    /// To the server, the side that accepted.
     case upstream
-    /// To the client: the side that connected.
+    /// To the client, the side that connected.
     case downstream
 
     package var other: FaultDirection { self == .upstream ? .downstream : .upstream }
@@ -30,21 +30,21 @@ package enum FaultDirection: String, Hashable, Sendable, CaseIterable {
 package enum FaultCondition: Hashable, Sendable {
     /// On the nth connection, counted from 1.
     case connection(UInt64)
-    /// On every nth one.
+    /// On every nth connection.
     case every(UInt64)
-    /// On the first n.
+    /// On the first n connections.
     case first(UInt64)
-    /// On those whose client has an address of this network.
+    /// On connections whose client has an address in this network.
     case peer(IPAddress, bits: Int)
-    /// Once so many bytes have gone this way.
+    /// Once this many bytes have passed in this direction.
     case afterBytes(UInt64)
-    /// So long after the connection began.
+    /// This long after the connection began.
     case afterTime(Duration)
-    /// Where this is found in the bytes that go this way.
+    /// Where this pattern is found in the bytes of this direction.
     case match(BytePattern)
     /// At WebSocket frames of this kind.
     case frame(FaultFrame)
-    /// Only so often: see `FaultEffect.isDrawnByRange`.
+    /// Only with this probability. See `FaultEffect.isDrawnByRange`.
     case probability(Double)
 }
 
@@ -65,25 +65,25 @@ package enum FaultFrame: String, Hashable, Sendable, CaseIterable {
 
 /// What a fault does.
 package enum FaultEffect: Hashable, Sendable {
-    // To streams.
+    // For streams.
     case latency(Duration, jitter: Duration)
     /// Bytes per second.
     case bandwidth(UInt64)
     case slice(UInt64, vary: UInt64, every: Duration?)
-    /// `nil`: for ever.
+    /// For this long, or forever if `nil`.
     case stall(Duration?)
     case limit(UInt64)
     case reset
     case halfClose
     case slowClose(Duration)
-    /// To datagrams too.
+    /// For streams and datagrams.
     case corrupt(bits: UInt64)
     case insert([UInt8])
     case replace(BytePattern, with: [UInt8])
-    // To connections at the listener.
+    // For connections at the listener.
     case refuse
     case noAccept
-    // To datagrams.
+    // For datagrams.
     case loss(Double)
     case duplicate(Double)
     case reorder(Double, Duration)
@@ -91,16 +91,16 @@ package enum FaultEffect: Hashable, Sendable {
     case truncate(UInt64)
 }
 
-/// Bytes to look for.
+/// A pattern of bytes to look for.
 package enum BytePattern: Hashable, Sendable {
-    /// These very bytes, wherever they are.
+    /// Exactly these bytes, wherever they are.
     case literal([UInt8])
     /// A regular expression, within one line or one WebSocket frame.
     case expression(Pattern)
 }
 
 extension FaultEffect {
-    /// What an effect is done to.
+    /// What an effect applies to.
     package enum Carrier: Sendable { case streams, datagrams, both, listeners }
 
     package var carrier: Carrier {
@@ -126,8 +126,8 @@ extension FaultEffect {
         }
     }
 
-    /// Whether `prob` is drawn for each range of bytes that the effect would change; for other effects it is drawn once
-    /// for the connection.
+    /// Whether `prob` is drawn for each range of bytes that the effect would change. For other effects it is drawn once
+    /// for each connection.
     package var isDrawnByRange: Bool {
         switch self {
         case .corrupt, .replace: true

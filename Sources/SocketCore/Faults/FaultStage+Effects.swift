@@ -1,4 +1,4 @@
-// What each effect makes of the stream.
+// What each effect does to the stream.
 extension FaultStage {
     mutating func apply(_ effect: FaultEffect, _ piece: FaultTrigger.Piece, _ now: MonotonicTime) {
         switch effect {
@@ -19,7 +19,7 @@ extension FaultStage {
             guard piece.isPoint else { return append(piece.bytes[...]) }
             note(piece.offset)
             entries.append(.reset)
-            // It happens once, and nothing comes after it.
+            // A reset happens once, and nothing follows it.
             isShut = true
             dropped += UInt64(piece.bytes.count)
         case .corrupt(let bits): append(corrupted(piece, bits)[...])
@@ -41,7 +41,7 @@ extension FaultStage {
         guard lasts(piece) else { return append(piece.bytes[...], due: lastDue) }
         note(piece.offset, isLasting: true)
         count += 1
-        // A frame is delayed as a whole, other bytes range by range, wherever reads begin and end.
+        // A frame is delayed as a whole. Other bytes are delayed range by range, however reads divide them.
         let (bytes, isWhole) = (piece.bytes, hasFrame || jitter == .zero)
         var (start, next) = (0, 0)
         while next < bytes.count {
@@ -163,7 +163,7 @@ extension FaultStage {
         }
     }
 
-    /// Whether the rule concerns what begins there in the stream.
+    /// Whether the rule applies to what begins at this offset in the stream.
     private mutating func mayReplace(at start: UInt64) -> Bool {
         guard hasFrame else { return replacesFrom.map { start >= $0 } ?? false }
         guard framesToChange.first == start else { return false }
@@ -171,7 +171,7 @@ extension FaultStage {
         return true
     }
 
-    /// Whether the next place that was found is replaced, as chance has it.
+    /// Draws whether the next place found is replaced.
     private mutating func draws() -> Bool {
         places += 1
         guard random.happens(share, at: places, .max) else { return false }
@@ -179,7 +179,7 @@ extension FaultStage {
         return true
     }
 
-    /// Counts an occurrence and reports it. What lasts is reported once, and counted piece by piece where it is done.
+    /// Counts and reports an occurrence. A lasting effect is reported once and counted for each piece.
     private mutating func note(_ offset: UInt64?, isLasting: Bool = false) {
         if !isLasting { count += 1 }
         guard reported < (isLasting ? 1 : Self.reportLimit) else { return }
@@ -189,7 +189,7 @@ extension FaultStage {
 }
 
 extension MatchScanner.Segment {
-    /// All of it, as it came.
+    /// All bytes of the segment, as they arrived.
     var bytes: [UInt8] {
         switch self {
         case .plain(let bytes), .match(let bytes): bytes
@@ -199,7 +199,7 @@ extension MatchScanner.Segment {
 }
 
 extension [FaultCondition] {
-    /// That of `prob`, or `nil`.
+    /// The probability given by `prob`, or `nil` if there is none.
     var probability: Double? {
         for case .probability(let share) in self { return share }
         return nil

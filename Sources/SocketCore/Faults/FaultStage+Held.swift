@@ -7,7 +7,7 @@ extension FaultStage {
         reports.append(FaultReport(number: number, kind: .held, offset: nil))
     }
 
-    /// The same without a report.
+    /// Does the same as `hold()`, without counting or reporting it.
     mutating func holdQuietly() {
         isHeld = true
     }
@@ -18,12 +18,12 @@ extension FaultStage {
         allowance = nil
     }
 
-    /// Lets some of what is held pass.
+    /// Lets some of the held bytes pass.
     mutating func allow(_ allowance: Allowance) {
         if isHeld { self.allowance = allowance }
     }
 
-    /// Gives up the bytes that wait here.
+    /// Removes and returns the bytes that wait here.
     mutating func takeWaiting() -> [UInt8] {
         var bytes: [UInt8] = []
         var kept = FaultQueue<Entry>()
@@ -40,14 +40,14 @@ extension FaultStage {
         return bytes + takeScanned()
     }
 
-    /// Gives up what is half read.
+    /// Removes and returns the partly scanned bytes.
     mutating func takeScanned() -> [UInt8] {
         let bytes = replacing?.takeHeld() ?? []
         replaced += UInt64(bytes.count)
         return bytes + trigger.takeHeld()
     }
 
-    /// The bytes that wait here, oldest first, no more than so many.
+    /// Returns up to `most` of the bytes that wait here, oldest first.
     func waiting(_ most: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         for case .bytes(let chunk) in entries.all where bytes.count < most {
@@ -57,18 +57,18 @@ extension FaultStage {
         return bytes + trigger.held(most - bytes.count)
     }
 
-    /// Puts bytes that a person wrote before everything that waits here.
+    /// Puts bytes that the user wrote ahead of everything that waits here.
     mutating func putFirst(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         entryBytes += bytes.count
         entries.putFirst(.bytes(Chunk(bytes: bytes[...], due: .distantPast, marks: Marks(isOurs: true))))
     }
 
-    /// Drops all that waits here.
+    /// Drops all bytes that wait here.
     mutating func abandon() {
         dropped += UInt64(takeWaiting().count)
     }
 
-    /// Counts bytes that a person dropped.
+    /// Counts bytes that the user dropped.
     mutating func drop(_ count: Int) { dropped += UInt64(count) }
 }

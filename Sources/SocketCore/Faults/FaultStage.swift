@@ -1,52 +1,53 @@
-/// One rule or breakpoint in one direction of one connection: bytes in, the same or other bytes out, now or later.
+/// One rule or breakpoint in one direction of one connection. Bytes enter, and the same or other bytes leave, at once
+/// or later.
 ///
-/// It pulls nothing: `FaultPipeline` gives it what comes before it and asks for what is due.
+/// A stage pulls nothing. `FaultPipeline` gives it what comes from the stage before and asks it for what is due.
 struct FaultStage {
     enum Kind: Equatable {
         case fault(FaultEffect)
-        /// A place where a breakpoint holds, or the end of the stream.
+        /// Where a breakpoint holds: at a place in the stream, or at its end.
         case place, end
-        /// Where a person, or the other direction, holds this one.
+        /// Where the user, or a hold in the other direction, holds this one.
         case gate
     }
 
-    /// What stays with bytes on their way.
+    /// What accompanies bytes on their way.
     struct Marks: Equatable {
-        /// Not to be sent together with others.
+        /// Whether to send them separately from other bytes.
         var isApart = false
-        /// A person wrote them here.
+        /// Whether the user wrote them here.
         var isOurs = false
     }
 
-    /// What goes from stage to stage.
+    /// What passes from stage to stage.
     enum Item: Equatable {
         case bytes(ArraySlice<UInt8>, Marks)
         case end
-        /// It overtakes all that waits in the stages after this one.
+        /// A reset overtakes everything that waits in the stages after this one.
         case reset
     }
 
     struct Chunk {
         var bytes: ArraySlice<UInt8>
         var due: MonotonicTime
-        /// Whether it goes out in pieces, or at a pace.
+        /// Whether the bytes go out in pieces, or at a limited rate.
         var isCut = false
         var offset: UInt64 = 0
         var marks: Marks
     }
 
-    /// What waits here.
+    /// Something that waits in the stage.
     enum Entry {
         case bytes(Chunk)
         case end(due: MonotonicTime)
         case reset
-        /// Let nothing pass for so long; `nil`: for ever.
+        /// Let nothing pass for this long, or forever if `nil`.
         case block(Duration?)
-        /// Let nothing pass until a person says so.
+        /// Let nothing pass until it is released.
         case hold
     }
 
-    /// How much of what is held may pass.
+    /// How much of the held bytes may pass.
     enum Allowance: Equatable {
         case bytes(Int)
         /// What came in one read.
@@ -56,7 +57,7 @@ struct FaultStage {
     let number: Int
     let kind: Kind
     let hasFrame: Bool
-    /// Whether it looks for something in the stream, and happens at each place where that is.
+    /// Whether the rule searches the stream and takes effect at each match.
     let findsPlaces: Bool
     let random: FaultRandom
     let share: Double
@@ -64,54 +65,53 @@ struct FaultStage {
     var trigger: FaultTrigger
     var replacing: MatchScanner?
     var entries = FaultQueue<Entry>()
-    /// Bytes of entries.
     var entryBytes = 0
-    /// Those of what is being taken.
+    /// The marks of the item that is being taken in.
     var marks = Marks()
-    /// Nothing paced goes out before.
+    /// No paced bytes go out before this time.
     var clock = MonotonicTime.distantPast
     var lastDue = MonotonicTime.distantPast
     var blockedUntil = MonotonicTime.distantPast
     /// Bytes left of a limit.
     var left: UInt64?
-    /// Bytes left of the current slice, and its place in the stream.
+    /// Bytes left of the current slice.
     var sliceLeft = 0
-    /// The bits of a block that `corrupt` flips: drawn once, though its bytes may come one by one.
+    /// The bits of a block that `corrupt` flips, drawn once even if its bytes arrive one at a time.
     var drawn: (block: UInt64, bits: [UInt64])?
-    /// Places that were, or by chance were not, replaced.
+    /// The number of places found, including those that chance left unchanged.
     var places: UInt64 = 0
-    /// Where replacing begins in the stream, and how far it is.
+    /// The stream offset at which replacing begins, and the one it has reached.
     var replacesFrom: UInt64?
     var replaced: UInt64
-    /// Where the frames begin that the rule concerns.
+    /// The offsets of the frames that the rule applies to.
     var framesToChange = FaultQueue<UInt64>()
     var isShut = false
     var isHeld = false
-    /// The breakpoint that holds a gate.
+    /// The breakpoint for which a gate holds.
     var heldBy: Int?
     var allowance: Allowance?
-    /// What was removed keeps nothing, and changes nothing more.
+    /// Whether it was removed. It then keeps nothing and changes nothing more.
     var isOff = false {
         didSet { if isOff { flushScanners() } }
     }
-    /// How often it took effect, and the bytes it dropped.
+    /// How often it took effect, and how many bytes it dropped.
     var count: UInt64 = 0
     var dropped: UInt64 = 0
-    /// What happened since it was last asked.
+    /// The reports since they were last collected.
     var reports: [FaultReport] = []
     var reported = 0
 
-    /// The most reports of one rule in one direction of one connection; the count goes on.
+    /// The maximum number of reports for one rule in one direction of one connection. Counting continues beyond it.
     static let reportLimit = 32
-    /// As late as this a timer may come without lowering a bandwidth.
+    /// How late a timer may fire without lowering a bandwidth, as an offset from now.
     static let lateness = Duration.milliseconds(-100)
-    /// The ranges of a stream in which `corrupt` counts its bits, and those of one jitter: so small that each message of
-    /// a talk has its own.
+    /// The sizes of the ranges in which `corrupt` counts its bits, and of those that share one jitter. They are small
+    /// enough that each message of a dialog has its own.
     static let (block, jitterBlock) = (UInt64(1_024), UInt64(16))
-    /// What each piece costs in a bounded store beside its bytes.
+    /// What each piece costs in a bounded buffer in addition to its bytes.
     static let overhead = 64
 
-    /// - Parameter start: how many bytes had gone this way before.
+    /// - Parameter start: The number of bytes that passed in this direction before.
     init(
         _ number: Int, _ kind: Kind, when conditions: [FaultCondition], _ place: FaultPlace, capacity: Int = 0,
         from start: UInt64 = 0
@@ -129,17 +129,17 @@ struct FaultStage {
         }
     }
 
-    /// Whether nothing waits here for its time, or for more bytes.
+    /// Whether nothing waits here, neither for its time nor for more bytes.
     var isEmpty: Bool { entries.isEmpty && scannedBytes == 0 }
 
-    /// All bytes that wait here, those included that may be the start of what is looked for.
+    /// The number of bytes that wait here, including those that may be the start of a match.
     var waitingBytes: Int { entryBytes + scannedBytes }
     private var scannedBytes: Int { trigger.heldCount + (replacing?.heldCount ?? 0) }
 
-    /// Whether it is over: switched off, with nothing left to pass on.
+    /// Whether it was removed and has nothing left to pass on.
     var isDone: Bool { isOff && entries.isEmpty }
 
-    /// Whether it takes more from the stage before it.
+    /// Whether it accepts more from the stage before it.
     var accepts: Bool {
         if isOff { return entries.isEmpty }
         guard blockedUntil == .distantPast else { return false }
@@ -149,27 +149,26 @@ struct FaultStage {
 
     private var storedBytes: Int { entryBytes + entries.count * Self.overhead }
 
-    /// Whether a bounded store is full.
     var isFull: Bool {
         if case .fault(.latency) = kind { return storedBytes >= capacity && !isOff }
         return false
     }
 
-    /// Whether there is a use for more of what the sender sends, now or as soon as what waits has passed.
+    /// Whether it can use more of the sender's bytes, now or once the waiting ones have passed.
     var takesFromSender: Bool { isOff || blockedUntil == .distantPast && (!isHeld || allowance != nil) }
 
-    /// Whether its reset has come, which overtakes everything.
+    /// Whether it has a reset to pass on, which overtakes everything.
     var isResetting: Bool {
         guard kind == .fault(.reset), !isOff else { return false }
         return entries.all.contains { if case .reset = $0 { true } else { false } }
     }
 
-    /// When its reset comes without another byte.
+    /// When its reset takes effect without another byte, or `nil` if it doesn't.
     var resetDue: MonotonicTime? { kind == .fault(.reset) && !isOff ? trigger.due : nil }
 
     var isFault: Bool { if case .fault = kind { true } else { false } }
 
-    // MARK: In
+    // MARK: Input
 
     mutating func tick(_ now: MonotonicTime) {
         guard !isOff, let point = trigger.poll(now) else { return }
@@ -206,14 +205,14 @@ struct FaultStage {
         entries.append(.bytes(Chunk(bytes: bytes, due: due, isCut: isCut, offset: offset, marks: marks)))
     }
 
-    /// Lets what is half read pass as it is. What waits to be replaced came before what the trigger holds.
+    /// Lets partly scanned bytes pass unchanged. Those of `replacing` precede those of the trigger in the stream.
     mutating func flushScanners() {
         append(takeScanned()[...])
         isHeld = false
         allowance = nil
     }
 
-    /// Whether an effect that lasts concerns this piece: with `frame` the frames only, otherwise all from the point on.
+    /// Whether a lasting effect applies to this piece. With `frame` only frames count, otherwise all from the point on.
     func lasts(_ piece: FaultTrigger.Piece) -> Bool {
         hasFrame ? piece.isHit : piece.hasBegun
     }
@@ -232,9 +231,9 @@ struct FaultStage {
         }
     }
 
-    // MARK: Out
+    // MARK: Output
 
-    /// When it has something to give, or to do, without more input; `nil`: never.
+    /// When it has something to deliver or do without more input, or `nil` if never.
     var due: MonotonicTime? {
         if isOff { return nil }
         var earliest = trigger.due
@@ -253,7 +252,7 @@ struct FaultStage {
         return earliest
     }
 
-    /// The next thing that may pass now, or `nil`.
+    /// Returns the next item that may pass now, or `nil`.
     mutating func output(_ now: MonotonicTime) -> Item? {
         if blockedUntil != .distantPast {
             guard isOff || blockedUntil <= now else { return nil }
@@ -312,13 +311,13 @@ struct FaultStage {
         return .bytes(chunk.bytes.prefix(count), marks)
     }
 
-    /// How much of what waits goes out in one piece, and sets the clock for the next one.
+    /// Returns how many of the waiting bytes go out in one piece, and sets the clock for the next one.
     private mutating func cut(
         _ available: Int, _ effect: FaultEffect, at offset: UInt64, _ now: MonotonicTime
     ) -> (count: Int, isApart: Bool) {
         switch effect {
         case .bandwidth(let rate):
-            // A timer that comes late does not lower the rate.
+            // A timer that fires late doesn't lower the rate.
             let count = min(available, Int(clamping: max(1, rate / 50)))
             let cost = Duration.nanoseconds(Int64(Double(count) / Double(rate) * 1e9))
             clock = max(clock, clock == .distantPast ? now : now + Self.lateness) + cost

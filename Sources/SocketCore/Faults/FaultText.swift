@@ -1,4 +1,4 @@
-// Rules as they are written: what `FaultRule.parse` reads back.
+// Rules as text that `FaultRule.parse` reads back.
 
 extension FaultRule: CustomStringConvertible {
     package var description: String {
@@ -58,9 +58,9 @@ extension BytePattern: CustomStringConvertible {
     }
 }
 
-/// The parts of a rule's text.
+/// Formats and parses the parts of a rule's text.
 package enum FaultText {
-    /// A length of time in the largest unit that says it exactly.
+    /// Returns a duration in the largest unit that expresses it exactly.
     package static func time(_ time: Duration) -> String {
         let nanoseconds = time.wholeNanoseconds
         for (unit, scale) in [("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000)] as [(String, Int64)]
@@ -70,17 +70,17 @@ package enum FaultText {
         return "\(nanoseconds / 1_000)us"
     }
 
-    /// Reads a length of time with its unit, from 1us to a day; `nil`: it is none.
+    /// Parses a duration with its unit, from 1us to a day. Returns `nil` if the text isn't one.
     package static func parseTime(_ text: String) -> Duration? {
         FaultReader.time(FaultReader.Word(kind: .plain, text: text, typed: text, column: 1))
     }
 
-    /// Reads `hex:0d0a`.
+    /// Parses `hex:0d0a`.
     package static func parseHex(_ text: String) throws(FaultProblem) -> [UInt8] {
         try FaultReader.hex(FaultReader.Word(kind: .plain, text: text, typed: text, column: 1))
     }
 
-    /// What is to be said of a text that cannot be read as a length of time. A number alone could mean seconds or milliseconds.
+    /// Returns the problem with a text that is not a duration. A bare number could mean seconds or milliseconds.
     package static func needsTime(_ text: String) -> String {
         let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
         if isNumber { return "needs a unit; write \(text)s or \(text)ms" }
@@ -92,7 +92,7 @@ package enum FaultText {
 
     static func size(_ count: UInt64) -> String { SizeText.show(Int(clamping: count)) }
 
-    /// Bytes as one word: as they are, with escapes, or in quotes.
+    /// Returns bytes as one word: literally, with escapes, or in quotes.
     package static func bytes(_ bytes: [UInt8]) -> String {
         let text = EscapedText.show(bytes)
         let isWord = !text.isEmpty && !text.contains(" ") && !text.hasPrefix("/") && !text.contains("\"")
@@ -100,7 +100,7 @@ package enum FaultText {
         return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\x22") + "\""
     }
 
-    /// A regular expression as it is written between slashes.
+    /// Returns a regular expression as it is written between slashes.
     static func slashed(_ text: String) -> String {
         var result = ""
         var isEscaped = false

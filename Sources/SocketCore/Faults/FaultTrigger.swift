@@ -1,31 +1,31 @@
-/// Says where in a stream a rule, or a breakpoint, takes effect.
+/// Determines where in a stream a rule or a breakpoint takes effect.
 struct FaultTrigger {
-    /// Some of the stream, all of it before, at or after such a place.
+    /// A part of the stream that is entirely before, at or after such a place.
     struct Piece {
         var bytes: [UInt8]
         /// Where it begins in the stream.
         var offset: UInt64
-        /// Whether an occurrence begins with its first byte, or here if it has none.
+        /// Whether an occurrence begins with its first byte, or here if it is empty.
         var isPoint = false
-        /// Whether it is an occurrence, or lies after the point of a rule that looks for nothing.
+        /// Whether it is an occurrence, or follows the point of a rule that searches for nothing.
         var isHit = false
         /// Whether there was a point before its end.
         var hasBegun = false
-        /// Bytes of it that a change must spare: the header of a frame.
+        /// The number of bytes that a change must spare: the header of a frame.
         var header = 0
     }
 
     private let afterBytes: UInt64
     private let afterTime: MonotonicTime?
     private var scanner: MatchScanner?
-    /// Bytes that came in, and those that went out again as pieces.
+    /// The number of bytes that came in, and of those that went out as pieces.
     private var received: UInt64
     private var passed: UInt64
     private(set) var hasBegun = false
 
     /// - Parameters:
-    ///   - began: when the connection did.
-    ///   - start: how many bytes had gone this way when it came to be.
+    ///   - began: When the connection began.
+    ///   - start: How many bytes had passed in this direction before the trigger was created.
     init(_ conditions: [FaultCondition], _ direction: FaultDirection, began: MonotonicTime, from start: UInt64 = 0) {
         var (bytes, time, pattern, frame) = (UInt64(0), MonotonicTime?.none, BytePattern?.none, FaultFrame?.none)
         for condition in conditions {
@@ -42,30 +42,30 @@ struct FaultTrigger {
         if pattern != nil || frame != nil { scanner = MatchScanner(pattern, frame: frame, direction) }
     }
 
-    /// How many bytes it holds that may be the start of what it looks for.
+    /// The number of bytes held because they may be the start of a match.
     var heldCount: Int { scanner?.heldCount ?? 0 }
 
-    /// Those bytes, no more than so many.
+    /// Returns up to `most` of the held bytes.
     func held(_ most: Int) -> [UInt8] { scanner?.held(most) ?? [] }
 
-    /// Gives up what it holds.
+    /// Removes and returns the held bytes.
     mutating func takeHeld() -> [UInt8] {
         let bytes = scanner?.takeHeld() ?? []
         passed += UInt64(bytes.count)
         return bytes
     }
 
-    /// When it takes effect without another byte; `nil`: never, or already.
+    /// When it takes effect without another byte, or `nil` if never or already.
     var due: MonotonicTime? { scanner == nil && !hasBegun && received >= afterBytes ? afterTime ?? .distantPast : nil }
 
-    /// The point that has come without another byte, if any.
+    /// Returns the point that is reached without another byte, or `nil`.
     mutating func poll(_ now: MonotonicTime) -> Piece? {
         guard let due, due <= now else { return nil }
         hasBegun = true
         return Piece(bytes: [], offset: passed, isPoint: true, isHit: true, hasBegun: true)
     }
 
-    /// Takes the next bytes. Some may be held until more come.
+    /// Scans the next bytes. Some may be held until more arrive.
     mutating func scan(_ bytes: [UInt8], _ now: MonotonicTime, _ pieces: inout [Piece]) {
         guard scanner == nil else {
             received += UInt64(bytes.count)
@@ -89,7 +89,7 @@ struct FaultTrigger {
         emitPlain(rest, &pieces)
     }
 
-    /// The sender has ended: what was held comes out.
+    /// Handles the end of the stream by releasing the held bytes.
     mutating func finish(_ now: MonotonicTime, _ pieces: inout [Piece]) {
         var segments: [MatchScanner.Segment] = []
         scanner?.finish(into: &segments)
@@ -128,8 +128,6 @@ struct FaultTrigger {
 }
 
 extension MonotonicTime {
-    /// Before all others.
     static let distantPast = MonotonicTime(nanoseconds: .min)
-    /// After all others.
     static let distantFuture = MonotonicTime(nanoseconds: .max)
 }

@@ -1,5 +1,5 @@
-/// One word of the grammar of faults. Help, man page, completions, the manual and the names in JSON are made from these
-/// rows.
+/// One word of the fault grammar. The help, the man page, completions, the manual and the names in JSON are made from
+/// these rows.
 package struct FaultWord: Sendable {
     package enum Part: String, Sendable, CaseIterable {
         case condition, direction, effect
@@ -12,7 +12,7 @@ package struct FaultWord: Sendable {
     package let part: Part
     /// The word itself.
     package let name: String
-    /// The word with what follows it, as the help writes it.
+    /// The word with its arguments, as shown in the help.
     package let usage: String
     /// A sentence for the help.
     package let help: String
@@ -72,7 +72,7 @@ package struct FaultWord: Sendable {
         all.filter { parts.contains($0.part) }.map(\.name)
     }
 
-    /// The row of an effect.
+    /// Returns the row of an effect.
     package static func effect(_ effect: FaultEffect) -> FaultWord {
         let name = effect.name
         guard let row = all.first(where: { $0.name == name && ($0.part == .effect || $0.part == .datagrams) }) else {
@@ -83,7 +83,7 @@ package struct FaultWord: Sendable {
 }
 
 extension FaultEffect {
-    /// Its word: what the filter's `fault:` and JSON name.
+    /// The effect's word, as used by the filter's `fault:` and in JSON.
     package var name: String {
         switch self {
         case .latency: "latency"

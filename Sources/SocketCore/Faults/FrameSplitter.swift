@@ -1,7 +1,7 @@
 /// One WebSocket frame as it is on the wire.
 struct WireFrame {
     var header: FrameHeader
-    /// All of it, header included.
+    /// The whole frame, including its header.
     var bytes: [UInt8]
 
     var payloadStart: Int { bytes.count - header.length }
@@ -13,7 +13,7 @@ struct WireFrame {
         return payload
     }
 
-    /// The same frame with another payload, masked with the same key.
+    /// Returns the same frame with another payload, masked with the same key.
     func with(_ payload: [UInt8]) -> [UInt8] {
         var header = header
         header.length = payload.count
@@ -23,35 +23,35 @@ struct WireFrame {
     }
 }
 
-/// Cuts one direction of a connection into the frames of a WebSocket, where an upgrade is its first exchange. What is
-/// not a frame passes as it is, and so does everything after a frame that breaks the protocol.
+/// Splits one direction of a connection into WebSocket frames, if its first exchange is an upgrade. Bytes outside
+/// frames pass unchanged, and so does everything after a frame that violates the protocol.
 struct FrameSplitter {
     enum Unit {
         case raw([UInt8])
         case frame(WireFrame)
-        /// Bytes of a WebSocket that are not a whole frame: too long to hold, cut off, or against the protocol.
+        /// WebSocket bytes that are not a whole frame: too long to hold, cut off, or in violation of the protocol.
         case part([UInt8])
     }
 
-    /// The longest frame that is held until it is whole. A longer one passes as bytes.
+    /// The longest frame that is held until it is complete. A longer one passes as bytes.
     static let longest = 256 << 10
 
     private enum State {
         case head(HTTPHeadParser)
         case frames
-        /// Inside a frame that is too long to hold: so many bytes of it are to come.
+        /// Inside a frame that is too long to hold. This many bytes of it are still to come.
         case passing(UInt64)
         case raw
-        /// After a frame that broke the protocol.
+        /// After a frame that violated the protocol.
         case broken
     }
 
     private let isUpstream: Bool
     private let rules: FrameRules
     private var state = State.head(HTTPHeadParser(limit: 65_536))
-    /// The start of a head or a frame that is not whole yet; bytes of a head have passed already.
+    /// The start of an incomplete frame.
     private var gathered: [UInt8] = []
-    /// How many of them were taken out of the stream: their frame is no longer whole.
+    /// The number of gathered bytes that were removed from the stream. Their frame is no longer whole.
     private var taken = 0
 
     init(_ direction: FaultDirection) {
@@ -59,10 +59,10 @@ struct FrameSplitter {
         rules = FrameRules(expectsMask: isUpstream, allowsCompression: true, frameBytes: .max)
     }
 
-    /// The start of a frame, as far as it is still part of the stream.
+    /// The part of an incomplete frame that is still in the stream.
     var held: ArraySlice<UInt8> { gathered[taken...] }
 
-    /// Gives up what is held. Where the frame ends is remembered.
+    /// Removes and returns the held bytes. Remembers where their frame ends.
     mutating func takeHeld() -> [UInt8] {
         defer { taken = gathered.count }
         return Array(held)
@@ -73,7 +73,7 @@ struct FrameSplitter {
         while !rest.isEmpty { take(&rest, into: &units) }
     }
 
-    /// The sender has ended: what is not whole passes as it is.
+    /// Handles the end of the stream by passing an incomplete frame unchanged.
     mutating func finish(into units: inout [Unit]) {
         if case .frames = state, !held.isEmpty { units.append(.part(Array(held))) }
         (gathered, taken) = ([], 0)
@@ -156,13 +156,13 @@ struct FrameSplitter {
         }
     }
 
-    /// Those of these gathered bytes that are still part of the stream.
+    /// Returns those of the gathered bytes in a range that are still part of the stream.
     private func rest(_ range: Range<Int>) -> [UInt8] {
         Array(gathered[range].dropFirst(range.lowerBound == 0 ? taken : 0))
     }
 
-    /// The header that begins there, `nil` within the answer where it is not whole, and no answer where it breaks the
-    /// protocol: then all that is here has passed as bytes.
+    /// Returns the header that begins at `start`, or `.some(nil)` if it is incomplete. Returns `nil` if it violates the
+    /// protocol; all gathered bytes have then passed.
     private mutating func header(at start: Int, into units: inout [Unit]) -> FrameHeader?? {
         do throws(WebSocketFailure) {
             let opcode = try rules.check(first: gathered[start])

@@ -1,23 +1,23 @@
-/// Finds a pattern, or frames, in a stream. What it finds does not depend on how the stream is cut into reads.
+/// Finds a pattern, or frames, in a stream. What it finds doesn't depend on how reads divide the stream.
 struct MatchScanner {
     enum Segment {
         case plain([UInt8])
         case match([UInt8])
-        /// A frame of the kind that was asked for, and where the pattern is in its payload.
+        /// A frame of the requested kind, and the ranges of its payload that match the pattern.
         case frame(WireFrame, [Range<Int>])
     }
 
-    /// The longest line in which a regular expression is looked for. A longer one is cut there.
+    /// The longest line that a regular expression is matched against. A longer one is split there.
     static let longestLine = 16_384
 
     private let pattern: BytePattern?
     private let frame: FaultFrame?
-    /// `nil`: bytes are looked for wherever they are, also across frames.
+    /// Splits the stream into frames, or `nil` if bytes are searched anywhere, even across frames.
     private var splitter: FrameSplitter?
-    /// What may be the start of what is looked for: less than a literal, or less than a line.
+    /// Bytes that may be the start of a match: less than a literal, or less than a line.
     private var held: [UInt8] = []
 
-    /// - Parameter frame: only in frames of this kind. Without a pattern, all of them.
+    /// - Parameter frame: Limits the search to frames of this kind. Without a pattern, all of them match.
     init(_ pattern: BytePattern?, frame: FaultFrame? = nil, _ direction: FaultDirection) {
         self.pattern = pattern
         self.frame = frame
@@ -25,15 +25,14 @@ struct MatchScanner {
         splitter = FrameSplitter(direction)
     }
 
-    /// How many bytes it holds.
     var heldCount: Int { held.count + (splitter?.held.count ?? 0) }
 
-    /// What it holds, in the order of the stream, no more than so much.
+    /// Returns up to `most` of the held bytes, in stream order.
     func held(_ most: Int) -> [UInt8] {
         Array(held.prefix(most)) + Array((splitter?.held ?? []).prefix(max(0, most - held.count)))
     }
 
-    /// Gives up what it holds, which was not looked at as a whole.
+    /// Removes and returns the held bytes, which have not been searched as a whole.
     mutating func takeHeld() -> [UInt8] {
         defer { held = [] }
         return held + (splitter?.takeHeld() ?? [])
@@ -46,7 +45,7 @@ struct MatchScanner {
         add(units, to: &segments)
     }
 
-    /// The sender has ended: what was held is looked at as it is.
+    /// Handles the end of the stream by searching the held bytes as they are.
     mutating func finish(into segments: inout [Segment]) {
         var units: [FrameSplitter.Unit] = []
         splitter?.finish(into: &units)
@@ -73,7 +72,7 @@ struct MatchScanner {
         var ranges: [Range<Int>] = []
         switch pattern {
         case nil: break
-        // Compressed text is not text.
+        // A regular expression can't match compressed text.
         case .expression where found.header.isCompressed: return segments.append(.plain(found.bytes))
         case .expression(let expression): ranges = expression.ranges(in: found.payload)
         case .literal(let literal): ranges = Self.ranges(of: literal, in: found.payload)
@@ -82,7 +81,7 @@ struct MatchScanner {
         segments.append(isFound ? .frame(found, ranges) : .plain(found.bytes))
     }
 
-    /// What is held is whole, since something else follows it or nothing does.
+    /// Searches the held bytes, which are complete because something else or nothing follows them.
     private mutating func flush(into segments: inout [Segment]) {
         guard !held.isEmpty else { return }
         let rest = held
@@ -96,7 +95,7 @@ struct MatchScanner {
 
     private mutating func scanRaw(_ bytes: [UInt8], into segments: inout [Segment]) {
         switch pattern {
-        // Only frames count.
+        // Only frames can match.
         case _ where frame != nil: segments.append(.plain(bytes))
         case nil: segments.append(.plain(bytes))
         case .literal(let literal): scan(bytes, for: literal, into: &segments)
@@ -115,7 +114,7 @@ struct MatchScanner {
         Self.add(kept == 0 ? whole : Array(whole.dropLast(kept)), found, to: &segments)
     }
 
-    /// How many of the last bytes begin the literal: fewer than all of it.
+    /// Returns how many of the last bytes begin the literal, which is always less than its length.
     private static func start(of literal: [UInt8], atTheEndOf bytes: ArraySlice<UInt8>) -> Int {
         var count = min(literal.count - 1, bytes.count)
         while count > 0, !bytes.suffix(count).elementsEqual(literal.prefix(count)) { count -= 1 }
@@ -152,7 +151,7 @@ struct MatchScanner {
         }
     }
 
-    /// A line without its end.
+    /// Returns a line without its line ending.
     private static func content(of line: [UInt8]) -> [UInt8] {
         guard line.last == 0x0A else { return line }
         return Array(line.dropLast(line.dropLast().last == 0x0D ? 2 : 1))

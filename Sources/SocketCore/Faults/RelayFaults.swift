@@ -1,26 +1,26 @@
-/// Both directions of one connection with the rules and breakpoints that concern it: what its two legs say in, what is to
-/// be done with them out. The client's leg sends upstream.
+/// Both directions of one connection with their rules and breakpoints. Takes in what happens on the two legs and
+/// returns what to do with them. The client's leg sends upstream.
 package struct RelayFaults: Sendable {
     package typealias Leg = RelayMachine.Leg
 
     package enum Action: Equatable, Sendable {
-        /// Send these to the peer of that leg, apart from others if so. `isOurs`: a person wrote them here.
+        /// Send these bytes to this leg's peer, as a separate piece if `isApart`. If `isOurs`, the user wrote them.
         case write(Leg, [UInt8], isApart: Bool, isOurs: Bool)
-        /// Take nothing more from that leg (true), or go on (false).
+        /// Stop reading from this leg (`true`), or resume (`false`).
         case hold(Leg, Bool)
-        /// What that leg had to say has been handed over, and its FIN is next.
+        /// Everything this leg sent has been handed over, and its FIN is next.
         case ended(Leg)
         /// End both legs with RST.
         case reset
-        /// Go on with the connection, which was held when it was accepted.
+        /// Continue with the connection, which was held when it was accepted.
         case begin
-        /// Go on with the end of that leg, which was held.
+        /// Continue with the loss of this leg, which was held.
         case lose(Leg)
         case wake(at: MonotonicTime)
         case report(Leg, FaultReport)
     }
 
-    /// What is kept back besides bytes while a breakpoint holds.
+    /// What a breakpoint holds in addition to bytes.
     private enum Kept: Equatable {
         case accept
         case loss(Leg)
@@ -30,18 +30,18 @@ package struct RelayFaults: Sendable {
     private var downstream: FaultPipeline
     private let began: MonotonicTime
     private var breaks: [NumberedBreak] = []
-    /// The rules that concern it, for what is shown.
+    /// The rules that apply to the connection.
     private var rules: [NumberedFault] = []
     private var kept: [Kept] = []
     private var keptSince: (breakpoint: Int, since: MonotonicTime)?
-    /// The directions that are held, as far as that was reported, and the breakpoint by which the first one was.
+    /// The directions that are held, as far as reported, and the breakpoint and time of the first hold.
     private var heldLegs: Set<Leg> = []
     private var reported: (breakpoint: Int, since: MonotonicTime)?
-    /// After so long what is held is released; `nil`: never.
+    /// How long a hold lasts before it is released automatically, or `nil` for no limit.
     private let holdLimit: Duration?
 
-    /// A connection that nothing concerns yet.
-    /// - Parameter passed: how many bytes each leg has sent to the other one before.
+    /// Creates a connection without rules or breakpoints.
+    /// - Parameter passed: The number of bytes that each leg has sent to the other one before.
     package init(
         seed: UInt64, connection: UInt64, began: MonotonicTime, delayBuffer: Int, holdLimit: Duration? = nil,
         passed: [Leg: UInt64] = [:]
@@ -63,17 +63,17 @@ package struct RelayFaults: Sendable {
 
     private static let legs: [Leg] = [.client, .target]
 
-    /// Whether nothing concerns it, and bytes can go straight across.
+    /// Whether no rule or breakpoint applies and nothing is held, so that bytes can go straight across.
     package var isIdle: Bool { rules.isEmpty && breaks.isEmpty && kept.isEmpty && upstream.isIdle && downstream.isIdle }
 
-    /// Whether a rule sends pieces apart.
+    /// Whether a rule sends bytes in separate pieces.
     package var cutsApart: Bool {
         rules.contains { if case .slice = $0.rule.effect { true } else { false } }
     }
 
-    // MARK: What concerns it
+    // MARK: Rules and breakpoints
 
-    /// No effect where the connection has it already, since it began after the rule was written down.
+    /// Adds a rule. Has no effect if the connection already has it, because it began after the rule was recorded.
     package mutating func add(_ rule: NumberedFault) {
         guard !rules.contains(where: { $0.number == rule.number }) else { return }
         rules.append(rule)
@@ -98,9 +98,9 @@ package struct RelayFaults: Sendable {
         return kept + act([(.client, upstream.start(now)), (.target, downstream.start(now))], now)
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Looks at what takes effect without a byte.
+    /// Applies effects that need no byte.
     package mutating func start(_ now: MonotonicTime) -> [Action] {
         act(.client, upstream.start(now), now) + act(.target, downstream.start(now), now)
     }
@@ -109,44 +109,44 @@ package struct RelayFaults: Sendable {
         act(leg, self[leg].receive(bytes, now), now)
     }
 
-    /// That leg's peer sent FIN.
+    /// Handles the FIN of this leg's peer.
     package mutating func end(_ leg: Leg, _ now: MonotonicTime) -> [Action] { act(leg, self[leg].end(now), now) }
 
-    /// The peer of that leg takes no more for now, or does again.
+    /// Handles a change in whether the peer of this leg accepts bytes.
     package mutating func becameWritable(_ leg: Leg, _ isWritable: Bool, _ now: MonotonicTime) -> [Action] {
         var actions = act(leg.other, self[leg.other].blockReceiver(!isWritable, now), now)
         if !isWritable { actions += hit(.writeBlocked, from: leg.other, now) }
         return actions
     }
 
-    /// The time that was asked for has come.
+    /// Handles the time requested with `Action.wake`.
     package mutating func wake(_ now: MonotonicTime) -> [Action] {
         let isLimitReached = holdLimit.flatMap { limit in heldSince.map { $0 + limit <= now } } ?? false
         let released = isLimitReached ? release(.all, nil, now) : []
         return released + act(.client, upstream.wake(now), now) + act(.target, downstream.wake(now), now) + limitHold()
     }
 
-    /// The connection was accepted; whether it is held before anything else is done.
+    /// Handles the accepted connection. Returns `nil` unless a breakpoint holds it before anything else is done.
     package mutating func holdAccept(_ now: MonotonicTime) -> [Action]? {
         guard let breakpoint = breaks.first(where: { $0.breakpoint.point == .accept }) else { return nil }
         return keep(.accept, for: breakpoint.number, .client, now)
     }
 
-    /// Both legs are connected. `isAccepted`: and a side was accepted in the same instant.
+    /// Handles both legs being connected. `isAccepted` means that a side was accepted at the same instant.
     package mutating func connected(_ now: MonotonicTime, isAccepted: Bool = false) -> [Action] {
         for leg in Self.legs { self[leg].isAwaiting = false }
         return (isAccepted ? hit(.accept, from: .client, now) : []) + hit(.connect, from: .client, now) + start(now)
     }
 
-    /// Lets nothing pass, and no rule take effect, before `connected`.
+    /// Lets nothing pass, and no rule take effect, until `connected` is called.
     package mutating func awaitConnect() {
         for leg in Self.legs { self[leg].isAwaiting = true }
     }
 
-    /// An operation has timed out.
+    /// Handles an operation that timed out.
     package mutating func timedOut(_ now: MonotonicTime) -> [Action] { hit(.timeout, from: .client, now) }
 
-    /// The connection is over. Calls `lose` with each leg whose bytes wait here, and how many.
+    /// Ends the connection. Calls `lose` with each leg that has undelivered bytes, and their number.
     package mutating func abandon(_ lose: (Leg, Int) -> Void) {
         for leg in Self.legs {
             let count = self[leg].abandon()
@@ -158,7 +158,7 @@ package struct RelayFaults: Sendable {
     /// Bytes that are not delivered yet.
     package var pendingBytes: Int { upstream.pendingBytes + downstream.pendingBytes }
 
-    /// That leg was reset; whether that is kept from the other one for now.
+    /// Handles a reset of this leg. Returns `nil` unless a breakpoint keeps it from the other leg for now.
     package mutating func holdLoss(of leg: Leg, _ now: MonotonicTime) -> [Action]? {
         let way: FaultDirection = leg == .client ? .upstream : .downstream
         guard
@@ -169,7 +169,7 @@ package struct RelayFaults: Sendable {
         return keep(.loss(leg), for: breakpoint.number, leg, now)
     }
 
-    /// Whether what that leg sent, or its end, can still be handed over.
+    /// Whether what this leg sent, or its end, can still be handed over.
     package func passes(from leg: Leg) -> Bool { !self[leg].isOver }
 
     private mutating func keep(_ what: Kept, for breakpoint: Int, _ leg: Leg, _ now: MonotonicTime) -> [Action] {
@@ -190,7 +190,7 @@ package struct RelayFaults: Sendable {
         return actions + noteReleased(now)
     }
 
-    /// A point that is not in the stream has come.
+    /// Handles a breakpoint's point that is not in the stream.
     private mutating func hit(_ point: Breakpoint.Point, from leg: Leg, _ now: MonotonicTime) -> [Action] {
         let way: FaultDirection = leg == .client ? .upstream : .downstream
         var actions: [Action] = []
@@ -212,8 +212,8 @@ package struct RelayFaults: Sendable {
         return actions
     }
 
-    /// Turns what one direction asks for into what its legs do. A breakpoint for both directions that was hit in one
-    /// holds the other too.
+    /// Turns the actions of one direction into those of the legs. A breakpoint for both directions that is hit in one
+    /// also holds the other.
     private mutating func act(_ leg: Leg, _ actions: [FaultPipeline.Action], _ now: MonotonicTime) -> [Action] {
         var done: [Action] = []
         for action in actions {
@@ -244,8 +244,8 @@ package struct RelayFaults: Sendable {
         return done
     }
 
-    /// The same for what both directions ask for at once. What was released counts as such before what one direction runs
-    /// into next holds both again, and that comes after whatever the other one asked for.
+    /// Turns simultaneous actions of both directions into those of the legs. Releases count first, because the next hit
+    /// in one direction can hold both again. Holds come last, after everything else that either direction requested.
     private mutating func act(_ steps: [(Leg, [FaultPipeline.Action])], _ now: MonotonicTime) -> [Action] {
         func turn(_ action: FaultPipeline.Action) -> Int {
             guard case .report(let report) = action else { return 1 }
@@ -271,7 +271,7 @@ package struct RelayFaults: Sendable {
         return [.report(.client, report)] + limitHold()
     }
 
-    /// Reports that the connection is released, when nothing of it is held any more.
+    /// Reports that the connection is released, once nothing of it is held.
     private mutating func noteReleased(_ now: MonotonicTime) -> [Action] {
         guard let reported, heldLegs.isEmpty, kept.isEmpty else { return [] }
         self.reported = nil
@@ -282,7 +282,7 @@ package struct RelayFaults: Sendable {
 
     // MARK: Held
 
-    /// Since when a breakpoint holds it; `nil`: none does.
+    /// Since when a breakpoint holds the connection, or `nil` if none does.
     package var heldSince: MonotonicTime? {
         [upstream.held?.since, downstream.held?.since, keptSince?.since].compactMap { $0 }.min()
     }
@@ -294,7 +294,8 @@ package struct RelayFaults: Sendable {
 
     package var isHeld: Bool { heldSince != nil }
 
-    /// Does to held bytes what was decided, in one direction or in each that is held. With `all`, both go on.
+    /// Applies a decision to the held bytes of one direction, or of each that is held. `all` also releases a held
+    /// accept or loss.
     package mutating func release(
         _ release: BreakRelease, _ direction: FaultDirection? = nil, _ now: MonotonicTime
     ) -> [Action] {
@@ -309,8 +310,8 @@ package struct RelayFaults: Sendable {
         return actions + act(releases.map { ($0, self[$0].release($1, now)) }, now) + limitHold()
     }
 
-    /// What a release of both directions does to one of them: where bytes of the other are edited, or a read of it is let
-    /// pass, one without bytes goes on, or waits.
+    /// Returns what a release of both directions does to one, or `nil` if it stays held. If only the other one holds
+    /// bytes, editing them releases this one, and passing a read leaves it held.
     private func release(_ release: BreakRelease, here leg: Leg) -> BreakRelease? {
         guard self[leg].held?.bytes == 0, let other = self[leg.other].held, other.bytes > 0 else { return release }
         return switch release {
@@ -320,7 +321,8 @@ package struct RelayFaults: Sendable {
         }
     }
 
-    /// The bytes that are held, the next ones first: in that direction, or in the one that has any.
+    /// Returns up to `most` of the held bytes, the next ones first. Without a direction, upstream's if it has any,
+    /// otherwise downstream's.
     package func heldBytes(_ direction: FaultDirection?, _ most: Int) -> [UInt8] {
         switch direction {
         case .upstream: upstream.heldBytes(most)
@@ -332,7 +334,7 @@ package struct RelayFaults: Sendable {
 
     // MARK: Facts
 
-    /// What is shown of it.
+    /// A snapshot of the rules, counts and hold.
     package var snapshot: FaultSnapshot {
         var snapshot = FaultSnapshot()
         let tallies = upstream.tallies + downstream.tallies
