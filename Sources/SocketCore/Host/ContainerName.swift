@@ -1,7 +1,9 @@
-/// The container that a control group belongs to, by how Docker, containerd, CRI-O, Podman, Kubernetes and LXC call those.
+/// The container that a control group belongs to, by the naming schemes of Docker, containerd, CRI-O, Podman,
+/// Kubernetes and LXC.
 package enum ContainerName {
-    /// The first 12 digits of a container's identifier, the name of an LXC or systemd-nspawn container, or `pod 1a2b3c4d`
-    /// where a group of Kubernetes tells of no container; `nil`: the group is none of a container. The innermost counts.
+    /// Returns the first 12 digits of a container's identifier, the name of an LXC or systemd-nspawn container, or
+    /// `pod 1a2b3c4d` if a Kubernetes group names no container. Returns `nil` if the group is not a container's. The
+    /// innermost container counts.
     package static func text(cgroup path: String) -> String? {
         let parts = path.split(separator: "/")
         for index in parts.indices.reversed() {
@@ -16,15 +18,15 @@ package enum ContainerName {
         return nil
     }
 
-    /// `pod 1a2b3c4d`, the first digits of the identifier of the Kubernetes pod that a control group belongs to; `nil`: it
-    /// belongs to none. The group does not tell the pod's name.
+    /// Returns `pod 1a2b3c4d`, with the first digits of the identifier of the group's Kubernetes pod, or `nil` if it
+    /// has none. The group doesn't contain the pod's name.
     package static func pod(cgroup path: String) -> String? {
         let parts = path.split(separator: "/")
         return parts.indices.reversed().lazy.compactMap { pod(parts[...$0]) }.first
     }
 
-    /// `kubepods/burstable/podUID`, and under systemd `kubepods-burstable-podUID.slice`, with `_` for `-`. The identifier
-    /// is a UUID, or for what a node runs of its own 32 digits.
+    /// Matches `kubepods/burstable/podUID`, and under systemd `kubepods-burstable-podUID.slice` with `_` for `-`. The
+    /// identifier is a UUID, or 32 digits for a node's own pods.
     private static func pod(_ path: ArraySlice<Substring>) -> String? {
         guard let part = path.last, path.contains(where: { $0.contains("kubepods") }) else { return nil }
         let name = part.hasSuffix(".slice") ? part.dropLast(".slice".count) : part
@@ -41,7 +43,7 @@ package enum ContainerName {
 
     private static func isDigit(_ character: Character) -> Bool { character.isHexDigit && character.isASCII }
 
-    /// `docker-HEX.scope`, `cri-containerd-HEX.scope`, `libpod-HEX`, `HEX`: 64 digits.
+    /// Matches `docker-HEX.scope`, `cri-containerd-HEX.scope`, `libpod-HEX` and `HEX`, which is 64 digits.
     private static func identifier(_ part: Substring) -> String? {
         let name = part.hasSuffix(".scope") ? part.dropLast(".scope".count) : part
         let digits = name.suffix(64)

@@ -1,16 +1,16 @@
-/// What the head of an executable tells (elf(5)).
+/// Facts from the headers of an executable (elf(5)).
 package struct ExecutableFacts: Hashable, Sendable {
-    /// Whose system calls it makes; `nil` if there is no table for them, as for a 32-bit program.
+    /// The machine whose system calls it makes, or `nil` if there is no table for it, as for a 32-bit program.
     package var machine: SystemCall.Machine?
-    /// Whether the Go compiler made it.
+    /// Whether the Go compiler built it.
     package var isGo = false
 
-    /// So many sections are looked at, and so many bytes of their names read.
+    /// The maximum number of sections examined, and of bytes read of their names.
     private static let sectionLimit = 512
     private static let nameLimit = 65_536
 
-    /// `nil` if it is not an ELF file.
-    /// - Parameter read: up to so many bytes from an offset on.
+    /// Returns `nil` if it is not an ELF file.
+    /// - Parameter read: Returns up to `limit` bytes from an offset.
     package init?(_ read: (_ offset: Int, _ limit: Int) -> [UInt8]) {
         let head = read(0, 64)
         guard head.count == 64, head.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else { return nil }

@@ -1,16 +1,17 @@
 extension HostCall {
-    /// How much of another process's memory is read at most.
+    /// The maximum number of descriptors, and of vector entries, read from another process's memory.
     package static let descriptorLimit = 65_536
     package static let vectorLimit = 1_024
 
     /// MSG_WAITALL.
     private static let waitForAll: UInt64 = 0x100
 
-    /// What /proc/PID/task/TID/syscall says (proc_pid_syscall(5)), with what the arguments point to.
+    /// The call in /proc/PID/task/TID/syscall (proc_pid_syscall(5)), with what its arguments point to.
     ///
-    /// Returns `nil` if the text is cut.
-    /// - Parameter machine: whose numbers they are; `nil` if they cannot be told, as those of a 32-bit program.
-    /// - Parameter memory: reads the thread's memory at an address, up to so many bytes. Fewer come where less can be read.
+    /// Returns `nil` if the text is truncated.
+    /// - Parameter machine: The machine whose call numbers these are, or `nil` if not known, as for a 32-bit program.
+    /// - Parameter memory: Reads up to the given number of bytes of the thread's memory at an address. Returns fewer if
+    ///   less can be read.
     package init?(
         _ text: [UInt8], waitChannel: String, machine: SystemCall.Machine?, memory: (UInt64, Int) -> [UInt8]
     ) {
@@ -38,7 +39,7 @@ extension HostCall {
         if !read(arguments, row, memory) { kind = .restarted }
     }
 
-    /// Whether it was possible.
+    /// Returns whether the arguments could be read.
     private mutating func read(_ arguments: [UInt64], _ row: SystemCall, _ memory: (UInt64, Int) -> [UInt8]) -> Bool {
         switch row.arguments {
         case .none: return true
@@ -69,13 +70,13 @@ extension HostCall {
         return true
     }
 
-    /// Registers are wider than a descriptor; a negative one is none.
+    /// Returns the low 32 bits of a register as a descriptor, or `nil` if they are negative.
     private static func descriptor(_ argument: UInt64) -> Int32? {
         let number = Int32(truncatingIfNeeded: argument)
         return number < 0 ? nil : number
     }
 
-    /// `struct pollfd`: a descriptor, and events that are waited for.
+    /// Reads `struct pollfd` entries: a descriptor and the requested events.
     private mutating func readPoll(_ arguments: [UInt64], _ memory: (UInt64, Int) -> [UInt8]) -> Bool {
         // The kernel takes the number as unsigned int.
         let count = Int(UInt32(truncatingIfNeeded: arguments[1]))
@@ -97,7 +98,7 @@ extension HostCall {
         return true
     }
 
-    /// Two `fd_set`, of which as many bytes count as the number of descriptors says.
+    /// Reads two `fd_set` values, of which only the bytes for the number of descriptors count.
     private mutating func readSelect(_ arguments: [UInt64], _ memory: (UInt64, Int) -> [UInt8]) -> Bool {
         let count = Int(Int32(truncatingIfNeeded: arguments[0]))
         guard count > 0 else { return true }
@@ -122,7 +123,7 @@ extension HostCall {
         return found
     }
 
-    /// The sizes of `struct iovec`, together; `nil` if they cannot be read, or are too many.
+    /// Returns the total size in `struct iovec` entries, or `nil` if they can't be read or are too many.
     private static func total(_ address: UInt64, _ count: UInt64, _ memory: (UInt64, Int) -> [UInt8]) -> UInt64? {
         guard count > 0 else { return 0 }
         guard count <= vectorLimit else { return nil }
@@ -138,7 +139,7 @@ extension HostCall {
         return total
     }
 
-    /// Of a `struct msghdr`, the pointer to its `struct iovec` and their number.
+    /// Returns the total size in the `struct iovec` entries of a `struct msghdr`.
     private static func messageTotal(_ address: UInt64, _ memory: (UInt64, Int) -> [UInt8]) -> UInt64? {
         let bytes = memory(address, 56)
         let span = bytes.span.bytes

@@ -1,4 +1,4 @@
-/// A process of this host, told apart from a later one of its number by its start time.
+/// A process of this host. Its start time distinguishes it from a later process with the same number.
 package struct HostProcess: Hashable, Sendable {
     /// The number and the start time, in clock ticks since boot (field 22 of proc_pid_stat(5)).
     package struct ID: Hashable, Sendable {
@@ -9,42 +9,42 @@ package struct HostProcess: Hashable, Sendable {
     }
 
     package var id: ID
-    /// The program's name; of an interpreter its script, module, jar or main class. Not sanitized.
+    /// The program's name. For an interpreter, its script, module, jar or main class. Not sanitized.
     package var name: String
-    /// `comm`, as proc_pid_stat(5) has it. Not sanitized.
+    /// The `comm` field of proc_pid_stat(5). Not sanitized.
     package var command: String
-    /// The base name of the executable, where it may be read.
+    /// The base name of the executable, or `nil` if it can't be read.
     package var executable: String?
-    /// Whether the executable is a Go program, where it may be read.
+    /// Whether the executable is a Go program, if it can be read.
     package var isGo = false
     package var state: UInt8
     package var parent: Int32
-    /// The base name of the parent's executable; `nil`: the parent is gone (it is PID 1's child) or may not be read.
+    /// The base name of the parent's executable, or `nil` if the parent is gone (it is PID 1's child) or can't be read.
     package var parentExecutable: String?
     package var user: UInt32?
-    /// How long ago it started.
+    /// The time since it started.
     package var age: Duration?
-    /// Its sockets: descriptor and inode.
+    /// The inodes of its sockets, by descriptor.
     package var sockets: [Int32: UInt64] = [:]
-    /// Descriptors of its sockets that an exec would keep open (no O_CLOEXEC), as far as they were looked at.
+    /// Descriptors of its sockets that an exec would keep open (no O_CLOEXEC), as far as they were examined.
     package var keptOverExec: Set<Int32> = []
-    /// Those of its sockets that do not block (O_NONBLOCK), as far as they were looked at.
+    /// Descriptors of its sockets that don't block (O_NONBLOCK), as far as they were examined.
     package var nonBlocking: Set<Int32> = []
-    /// Those of its sockets of which these two were looked at.
+    /// Descriptors of its sockets whose flags were examined.
     package var flagsRead: Set<Int32> = []
-    /// Its epoll descriptors. The entries of a set are there where one of its sockets was a suspect; `nil`: not read.
+    /// Its epoll descriptors and their sets' entries, which are read if one of its sockets is suspicious, else `nil`.
     package var pollSets: [Int32: [PollEntry]?] = [:]
     package var hasRing = false
-    /// Whether a cgroup that is frozen holds it.
+    /// Whether a frozen cgroup holds it.
     package var isFrozen = false
     package var cgroup: String?
-    /// What was learnt of its threads; empty: not looked at.
+    /// What was learned about its threads, or empty if they were not examined.
     package var threads: [HostThread] = []
     package var rung = Rung.arguments
 
-    /// What may be known of what its threads do; see the permission ladder in the manual.
+    /// How much can be known about what its threads do. See the permission ladder in the manual.
     package enum Rung: Int, Hashable, Sendable, Comparable {
-        /// Kernel queues alone.
+        /// Only kernel queues.
         case queues
         /// The kind of wait of each thread.
         case waitChannel
@@ -75,7 +75,7 @@ package struct HostProcess: Hashable, Sendable {
         (self.state, self.parent) = (state, parent)
     }
 
-    /// `api.py[4711]`. Not sanitized.
+    /// The name and number, as in `api.py[4711]`. Not sanitized.
     package var title: String { "\(name)[\(id.number)]" }
 }
 
@@ -85,13 +85,13 @@ package struct HostThread: Hashable, Sendable {
     package var name: String
     /// `S`, `R`, `T` and so on (proc_pid_stat(5)).
     package var state: UInt8
-    /// What it is in; `nil`: not known.
+    /// The call it is in, or `nil` if not known.
     package var call: HostCall?
-    /// The function that it sleeps in, cut at the first dot; empty: none, or not told.
+    /// The function it sleeps in, cut at the first dot, or empty if there is none or it isn't reported.
     package var waitChannel: String
-    /// How long it has not run; `nil`: not known.
+    /// How long it has not run, or `nil` if not known.
     package var idle: Duration?
-    /// How often it was taken off a CPU; a call is one call only while this stands.
+    /// How often it was taken off a CPU. While this doesn't change, it is still in the same call.
     package var switches: UInt64?
 
     package init(number: Int32, name: String, state: UInt8, waitChannel: String = "") {
@@ -102,14 +102,14 @@ package struct HostThread: Hashable, Sendable {
     package var isTraced: Bool { state == UInt8(ascii: "t") }
 }
 
-/// What a thread is in, as /proc/PID/task/TID/syscall says, with what its arguments point to.
+/// The call a thread is in, from /proc/PID/task/TID/syscall, with what its arguments point to.
 package struct HostCall: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case read, write, accept, connect, poll, pollSet
         /// A call that waits for something else.
         case other
-        /// A call of which it cannot be told what it waits for: it was restarted after a signal (restart_syscall(2)), or what
-        /// its arguments point to could not be read.
+        /// A call for which it can't be determined what it waits for, because it was restarted after a signal
+        /// (restart_syscall(2)) or what its arguments point to could not be read.
         case restarted
         /// On a CPU.
         case running
@@ -118,21 +118,21 @@ package struct HostCall: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// `recv`, `epoll_wait`, `futex`.
+    /// The name, such as `recv`, `epoll_wait` or `futex`.
     package var name: String
-    /// The descriptors that it waits to read from, write to, or accept on.
+    /// The descriptors it waits to read from, write to, or accept on.
     package var reads: Set<Int32> = []
     package var writes: Set<Int32> = []
     package var accepts: Set<Int32> = []
-    /// The epoll descriptor that it waits in.
+    /// The epoll descriptor it waits on.
     package var pollSet: Int32?
-    /// Bytes that it asks for, or wants to write; `nil`: the call has no number, or it could not be read.
+    /// The number of bytes it wants to read or write, or `nil` if the call has none or it could not be read.
     package var amount: UInt64?
     package var waitsForAll = false
 
     package init(_ kind: Kind, _ name: String) { (self.kind, self.name) = (kind, name) }
 
-    /// Whether it waits for a time to be over and for nothing else: poll and select without a descriptor do that, too.
+    /// Whether it only waits for time to pass, which poll and select without a descriptor also do.
     package var isTimedSleep: Bool {
         name == "nanosleep" || name == "clock_nanosleep" || kind == .poll && reads.isEmpty && writes.isEmpty
     }

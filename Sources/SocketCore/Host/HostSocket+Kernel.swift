@@ -18,7 +18,7 @@ extension HostSocket {
         case user = 7
     }
 
-    /// A socket as one message of a table's dump tells it; `nil` if the message is too short, or of another kind.
+    /// Reads a socket from one message of a table's dump. Returns `nil` if it is too short, or of another kind.
     package init?(_ bytes: RawSpan, _ message: Range<Int>, of table: SocketTable, time: MonotonicTime) {
         if table.isUnix {
             self.init(unix: bytes, message, time)
@@ -47,7 +47,7 @@ extension HostSocket {
         while let found = NetlinkAttribute.next(in: bytes, at: &offset, end: all.upperBound) { read(found, bytes) }
     }
 
-    /// The identity that such a message tells.
+    /// Returns the identity in such a message of a table's dump.
     package static func identity(_ bytes: RawSpan, _ message: Range<Int>, of table: SocketTable) -> UInt64? {
         let place = table.isUnix ? 8 : 44
         guard let low = bytes.u32(place, in: message), let high = bytes.u32(place + 4, in: message) else { return nil }
@@ -57,7 +57,7 @@ extension HostSocket {
     private mutating func read(_ attribute: NetlinkAttribute, _ bytes: RawSpan) {
         let content = attribute.content
         switch InternetAttribute(rawValue: attribute.type) {
-        // A listener's has other numbers in the same fields.
+        // For a listener the same fields hold other numbers.
         case .tcp where state != .listening: tcp = HostTCP(bytes, content)
         case .congestion:
             let name = bytes.array(content).prefix { $0 != 0 }
@@ -69,8 +69,8 @@ extension HostSocket {
         }
     }
 
-    /// An address of `struct inet_diag_sockid`. An IPv4 address in IPv6 form becomes IPv4, so that the ends of one
-    /// connection name each other.
+    /// Returns an address of `struct inet_diag_sockid`. An IPv4 address in IPv6 form becomes IPv4, so that both ends of
+    /// a connection name each other.
     private static func address(
         _ bytes: RawSpan, _ all: Range<Int>, port: Int, host: Int
     ) -> SocketAddress? {
@@ -128,7 +128,7 @@ extension HostTransport {
 }
 
 extension HostTCP {
-    /// `struct tcp_info` (linux/tcp.h), of which each kernel fills as much as it knows.
+    /// Reads `struct tcp_info` (linux/tcp.h), of which each kernel fills in the part it knows.
     init(_ bytes: RawSpan, _ all: Range<Int>) {
         self.init()
         tries = bytes.u8(2, in: all) ?? 0
@@ -150,7 +150,7 @@ extension HostTCP {
         receiveWindow = bytes.u32(232, in: all)
     }
 
-    /// Takes the ages that a later message tells.
+    /// Updates the ages from a later message.
     fileprivate mutating func age(_ bytes: RawSpan, _ all: Range<Int>) {
         lastSent = Self.milliseconds(bytes.u32(44, in: all))
         lastReceived = Self.milliseconds(bytes.u32(52, in: all))
@@ -164,16 +164,16 @@ extension HostTCP {
     }
 }
 
-/// The parts of a message about a socket that change with time alone.
+/// The parts of a socket's message that change with time alone.
 package struct MessageAges: Hashable, Sendable {
     /// `idiag_expires`: how long until its timer fires.
     private let expiry: Range<Int>?
-    /// Where `struct tcp_info` lies; its ages are within `ages`.
+    /// The range of `struct tcp_info`. Its ages are within `ages`.
     private let tcp: Range<Int>?
 
     private static let ages = 44..<60
 
-    /// Places in a message, counted from its beginning.
+    /// Finds the parts of a message, counted from its beginning.
     package init(_ bytes: RawSpan, _ message: Range<Int>, of table: SocketTable) {
         expiry = table.isUnix || message.count < 72 ? nil : 52..<56
         var offset = message.lowerBound + 72
@@ -186,14 +186,14 @@ package struct MessageAges: Hashable, Sendable {
         tcp = found
     }
 
-    /// The bytes that change with time alone, first to last; the second range is empty where there is no TCP.
+    /// The byte ranges that change with time alone, first to last. The second is empty without a TCP part.
     package var places: (Range<Int>, Range<Int>)? {
         guard let expiry else { return nil }
         guard let tcp else { return (expiry, expiry.upperBound..<expiry.upperBound) }
         return (expiry, (tcp.lowerBound + Self.ages.lowerBound)..<(tcp.lowerBound + Self.ages.upperBound))
     }
 
-    /// Changes what is known of a socket to what a later message says that differs in these parts alone.
+    /// Updates a socket from a later message that differs only in these parts.
     package func take(_ bytes: RawSpan, _ message: Range<Int>, time: MonotonicTime, into socket: inout HostSocket) {
         socket.time = time
         guard let expiry else { return }
@@ -207,7 +207,7 @@ package struct MessageAges: Hashable, Sendable {
 }
 
 extension HostMemory {
-    /// The values of SK_MEMINFO (linux/sock_diag.h); `nil` if the kernel told fewer.
+    /// Reads the values of SK_MEMINFO (linux/sock_diag.h). Returns `nil` if the kernel reported fewer.
     init?(_ bytes: RawSpan, _ all: Range<Int>) {
         guard let received = bytes.u32(0, in: all), let receiveBuffer = bytes.u32(4, in: all),
             let sent = bytes.u32(8, in: all), let sendBuffer = bytes.u32(12, in: all),

@@ -1,4 +1,4 @@
-/// What a socket of the host speaks.
+/// The transport of a socket of the host.
 package enum HostTransport: String, Hashable, Sendable, CaseIterable {
     case tcp
     case udp
@@ -7,11 +7,11 @@ package enum HostTransport: String, Hashable, Sendable, CaseIterable {
     case unixPacket
 
     package var isUnix: Bool { self != .tcp && self != .udp }
-    /// Whether a connection has an order and an end; datagrams have neither.
+    /// Whether a connection has an order and an end. Datagrams have neither.
     package var isStream: Bool { self == .tcp || self == .unixStream || self == .unixPacket }
 }
 
-/// The state of a socket as the kernel numbers it (`enum` in tcp_states.h), which it uses for UDP and Unix sockets too.
+/// The state of a socket by the kernel's number (`enum` in tcp_states.h), which is also used for UDP and Unix sockets.
 package enum HostState: UInt8, Hashable, Sendable, CaseIterable {
     case established = 1
     case synSent
@@ -26,44 +26,44 @@ package enum HostState: UInt8, Hashable, Sendable, CaseIterable {
     case closing
     case newSynReceived
 
-    /// Whether the peer's FIN is counted in the receive queue as one byte until the program has read the end.
+    /// Whether the receive queue counts the peer's FIN as one byte until the program has read the end of stream.
     package var countsFINReceived: Bool { self == .closeWait || self == .lastAck || self == .closing }
-    /// Whether a SYN or a FIN of this end is counted in the send queue as one byte.
+    /// Whether the send queue counts the local SYN or FIN as one byte.
     package var countsFlagSent: Bool {
         self == .synSent || self == .finWait1 || self == .closing || self == .lastAck
     }
 }
 
-/// A socket of any program of this host, as sock_diag(7) told it at one instant.
+/// A socket of any program of this host, as sock_diag(7) reported it at one instant.
 package struct HostSocket: Hashable, Sendable, Identifiable {
-    /// The kernel's cookie, and in its upper bits the namespace: no other socket has had it since the host booted.
-    /// Addresses, ports and inodes are reused.
+    /// The kernel's cookie, with the namespace in its upper bits. No other socket has had it since the host booted,
+    /// whereas addresses, ports and inodes are reused.
     package var id: UInt64
-    /// The network namespace that it is in: an ordinal, 0 for the one that is looked at from.
+    /// The ordinal of its network namespace, 0 for the viewer's own.
     package var namespace: UInt16 = 0
     package var transport: HostTransport
     package var state: HostState
-    /// When the kernel told this.
+    /// When the kernel reported this.
     package var time: MonotonicTime
     package var local: SocketAddress?
     package var peer: SocketAddress?
-    /// 0: no descriptor refers to it, because it waits to be accepted or its program has closed it.
+    /// The inode, or 0 if no descriptor refers to it because it waits to be accepted or its program has closed it.
     package var inode: UInt64
     package var user: UInt32
-    /// The kernel's own numbers, as `ss` shows them: bytes; of a listener, connections that wait and how many may; of a
-    /// Unix-domain socket the send queue is memory, not bytes. `nil`: the kernel did not say.
+    /// The kernel's own numbers, as `ss` shows them, or `nil` if not reported. They are bytes. For a listener they are
+    /// the number and the limit of waiting connections. For a Unix-domain socket the send queue is memory, not bytes.
     package var receiveQueue: Int64?
     package var sendQueue: Int64?
     /// SHUT_RD is bit 0, SHUT_WR bit 1.
     package var shutdown: UInt8 = 0
-    /// Which timer runs (`idiag_timer`: 0 none, 1 retransmit, 2 keepalive, 3 TIME-WAIT, 4 zero-window probe), and how many
-    /// tries there were.
+    /// The running timer (`idiag_timer`: 0 none, 1 retransmit, 2 keepalive, 3 TIME-WAIT, 4 zero-window probe), and the
+    /// number of tries.
     package var timer: UInt8 = 0
     package var retransmits: UInt8 = 0
     package var timerExpires: Duration?
-    /// The interface that it is bound to; 0: none.
+    /// The interface it is bound to, or 0 for none.
     package var interface: UInt32 = 0
-    /// Of a Unix-domain socket: the inode of the other end; 0: none.
+    /// For a Unix-domain socket, the inode of the other end, or 0 for none.
     package var peerInode: UInt64 = 0
     package var cgroup: UInt64?
     package var congestion: String?
@@ -79,8 +79,7 @@ package struct HostSocket: Hashable, Sendable, Identifiable {
 
     package var isListening: Bool { state == .listening }
 
-    /// Whether nothing waits in it and nothing ends, so that no rule but one about datagrams or about inherited sockets
-    /// says anything of it.
+    /// Whether nothing waits in it and nothing ends, so that only rules about datagrams or inherited sockets can apply.
     package var isQuiet: Bool {
         switch state {
         case .timeWait: return true
@@ -91,37 +90,37 @@ package struct HostSocket: Hashable, Sendable, Identifiable {
         return inode != 0 && unread ?? 0 == 0 && unsent ?? 0 == 0 && retransmits == 0 && tcp?.tries ?? 0 == 0
     }
 
-    /// Bytes that its program has not read; `nil`: a listener, or not known. Of datagrams over Unix the kernel tells the
-    /// length of the first one only, which may be none.
+    /// The number of bytes its program has not read, or `nil` for a listener, for Unix datagrams, or if not known. Of
+    /// Unix datagrams the kernel reports only the length of the first one, which may be empty.
     package var unread: Int64? {
         guard !isListening, let receiveQueue, transport != .unixDatagram else { return nil }
         return transport == .tcp && state.countsFINReceived ? max(0, receiveQueue - 1) : receiveQueue
     }
 
-    /// Bytes that the peer has not acknowledged; `nil`: a listener, or not known.
+    /// The number of bytes the peer has not acknowledged, or `nil` for a listener, or if not known.
     package var unsent: Int64? {
         guard !isListening, let sendQueue else { return nil }
         return transport == .tcp && state.countsFlagSent ? max(0, sendQueue - 1) : sendQueue
     }
 
-    /// What its program has read since it was opened, or one more: both numbers count a FIN, so raw is taken from raw.
+    /// The number of bytes its program has read since it was opened, or one more. Both raw numbers count a FIN, so raw
+    /// is subtracted from raw.
     package var consumed: UInt64? {
         guard let received = tcp?.received, let receiveQueue else { return nil }
         return received &- UInt64(max(0, receiveQueue))
     }
 }
 
-/// The part of `struct tcp_info` that is used; what this kernel did not fill is `nil`.
+/// The part of `struct tcp_info` that is used. Fields that this kernel didn't fill in are `nil`.
 package struct HostTCP: Hashable, Sendable {
-    /// How long ago, by the kernel's clock of milliseconds.
+    /// How long ago, by the kernel's millisecond clock.
     package var lastSent: Duration?
     package var lastReceived: Duration?
     package var lastAcknowledged: Duration?
     package var roundTrip: Duration?
     package var congestionWindow: UInt32?
     package var retransmitted: UInt32?
-    /// Retransmissions of what is out now without an answer (`tcpi_retransmits`), probes of a shut window, and doublings
-    /// of the timer.
+    /// Unanswered retransmissions (`tcpi_retransmits`), zero-window probes, and doublings of the timer.
     package var tries: UInt8 = 0
     package var probes: UInt8 = 0
     package var backoff: UInt8 = 0
@@ -129,10 +128,10 @@ package struct HostTCP: Hashable, Sendable {
     package var received: UInt64?
     package var sent: UInt64?
     package var notSent: UInt32?
-    /// How long the peer's window, and this end's buffer, have held sending back.
+    /// How long the peer's window, and the local buffer, have limited sending.
     package var windowLimited: Duration?
     package var bufferLimited: Duration?
-    /// The window that the peer offers, and the one offered to it.
+    /// The window offered by the peer, and the one offered to it.
     package var sendWindow: UInt32?
     package var receiveWindow: UInt32?
 

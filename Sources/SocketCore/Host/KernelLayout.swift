@@ -1,6 +1,6 @@
-/// Numbers in this machine's byte order, at any offset in what the kernel wrote.
+/// Numbers in this machine's byte order, at any offset in data from the kernel.
 extension RawSpan {
-    /// The number at an offset into a range; `nil` if it reaches beyond the end of the range.
+    /// Returns the number at an offset in a range, or `nil` if it extends beyond the end of the range.
     package func number<N: FixedWidthInteger & BitwiseCopyable>(_: N.Type, _ offset: Int, in range: Range<Int>) -> N? {
         guard offset >= 0, range.lowerBound >= 0, range.upperBound <= byteCount,
             offset <= range.count - MemoryLayout<N>.size
@@ -13,7 +13,7 @@ extension RawSpan {
     package func u32(_ offset: Int, in range: Range<Int>) -> UInt32? { number(UInt32.self, offset, in: range) }
     package func u64(_ offset: Int, in range: Range<Int>) -> UInt64? { number(UInt64.self, offset, in: range) }
 
-    /// The bytes of a range, which must be within the span.
+    /// Returns the bytes of a range, which must be within the span.
     package func array(_ range: Range<Int>) -> [UInt8] {
         range.map { unsafeLoadUnaligned(fromByteOffset: $0, as: UInt8.self) }
     }

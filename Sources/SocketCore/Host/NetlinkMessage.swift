@@ -1,32 +1,32 @@
-/// One message of netlink(7), at its place in a datagram.
+/// One message of netlink(7) and its place in a datagram.
 package struct NetlinkMessage: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// A part of the answer.
+        /// Part of the answer.
         case data
         /// The last part of a dump (NLMSG_DONE).
         case end
-        /// The kernel refused, with an errno.
+        /// The kernel refused the request with this errno.
         case failure(Int32)
-        /// Something that does not concern the question.
+        /// Something unrelated to the request.
         case other
     }
 
     package var kind: Kind
-    /// Which question it answers.
+    /// The sequence number of the request it answers.
     package var sequence: UInt32
-    /// Whether the table changed while it was dumped, so that something may be missing (NLM_F_DUMP_INTR).
+    /// Whether the table changed during the dump, so that something may be missing (NLM_F_DUMP_INTR).
     package var wasInterrupted: Bool
     package var content: Range<Int>
 
-    /// SOCK_DIAG_BY_FAMILY, the type of every question and every part of an answer.
+    /// SOCK_DIAG_BY_FAMILY, the type of every request and every part of an answer.
     static let socketType: UInt16 = 20
     static let headerLength = 16
     private static let errorType: UInt16 = 2
     private static let endType: UInt16 = 3
     private static let interrupted: UInt16 = 0x10
 
-    /// The message at `offset`, which then is that of the next one; `nil` if there is none, or if its length makes no
-    /// sense.
+    /// Returns the message at `offset` and moves `offset` to the next one. Returns `nil` if there is none, or if its
+    /// length is invalid.
     package static func next(in bytes: RawSpan, at offset: inout Int) -> NetlinkMessage? {
         guard offset >= 0, offset <= bytes.byteCount else { return nil }
         let rest = offset..<bytes.byteCount
@@ -45,7 +45,7 @@ package struct NetlinkMessage: Hashable, Sendable {
         let failure = bytes.number(Int32.self, 0, in: content)
         switch type {
         case socketType: return .data
-        // The kernel negates the errno; a cut message is EPROTO.
+        // The kernel negates the errno. A truncated message is EPROTO.
         case errorType: return failure == 0 ? .other : .failure(failure.map { 0 &- $0 } ?? 71)
         case endType: return failure.map { $0 < 0 } == true ? .failure(0 &- (failure ?? 0)) : .end
         default: return .other
@@ -58,8 +58,8 @@ package struct NetlinkAttribute: Hashable, Sendable {
     package var type: UInt16
     package var content: Range<Int>
 
-    /// The attribute at `offset`, which then is that of the next one, of those that end before `end`; `nil` if there is
-    /// none, or if its length makes no sense.
+    /// Returns the attribute at `offset`, which must end before `end`, and moves `offset` to the next one. Returns
+    /// `nil` if there is none, or if its length is invalid.
     package static func next(in bytes: RawSpan, at offset: inout Int, end: Int) -> NetlinkAttribute? {
         guard offset >= 0, offset <= end, end <= bytes.byteCount else { return nil }
         let rest = offset..<end

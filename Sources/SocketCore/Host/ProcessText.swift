@@ -1,10 +1,10 @@
-/// Reading the texts below /proc, some of whose words programs choose themselves.
+/// Parses the texts under /proc, in which programs choose some of the words themselves.
 extension Collection<UInt8> {
     var asText: String { String(decoding: self, as: UTF8.self) }
 }
 
 extension ArraySlice<UInt8> {
-    /// A whole number in a base, to the end; `nil` if there is anything else, or if it does not fit.
+    /// Returns the slice as one whole number in a base, or `nil` if it holds anything else or the number doesn't fit.
     func number<N: FixedWidthInteger>(_: N.Type, radix: N = 10) -> N? {
         var value: N = 0
         guard !isEmpty else { return nil }
@@ -18,7 +18,7 @@ extension ArraySlice<UInt8> {
         return value
     }
 
-    /// A number as `%#lx` writes it.
+    /// The number in the format of `%#lx`.
     var hexadecimal: UInt64? {
         starts(with: "0x".utf8) ? dropFirst(2).number(UInt64.self, radix: 16) : number(UInt64.self, radix: 16)
     }
@@ -32,14 +32,14 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// Its words, parted by spaces, tabs and line feeds.
+    /// The words, separated by spaces, tabs and line feeds.
     var words: [ArraySlice<UInt8>] {
         split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\n") }
     }
 
     var lines: [ArraySlice<UInt8>] { split(separator: UInt8(ascii: "\n")) }
 
-    /// What follows `name`, spaces and a colon on the line that begins with them; `nil` if there is no such line.
+    /// Returns what follows `name`, blanks and a colon at the start of a line, or `nil` if there is no such line.
     func value(of name: String) -> ArraySlice<UInt8>? {
         for line in lines where line.starts(with: name.utf8) {
             let rest = line.dropFirst(name.utf8.count).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -50,19 +50,19 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// The fields of /proc/PID/stat that are used (proc_pid_stat(5)).
+/// The used fields of /proc/PID/stat (proc_pid_stat(5)).
 package struct ProcessStat: Hashable, Sendable {
     /// Not sanitized.
     package var command: String
     package var state: UInt8
     package var parent: Int32
-    /// In clock ticks since boot.
+    /// The start time in clock ticks since boot.
     package var start: UInt64
-    /// The CPU that it ran on last; `nil` if the kernel did not say.
+    /// The CPU it last ran on, or `nil` if the kernel didn't report it.
     package var processor: Int?
     package var isKernelThread: Bool
 
-    /// `nil` if the text is cut. The name, which may hold anything, ends at the last `)`.
+    /// Returns `nil` if the text is truncated. The name can hold anything and ends at the last `)`.
     package init?(_ text: [UInt8]) {
         guard let open = text.firstIndex(of: UInt8(ascii: "(")), let close = text.lastIndex(of: UInt8(ascii: ")")),
             open < close
@@ -78,13 +78,13 @@ package struct ProcessStat: Hashable, Sendable {
     }
 }
 
-/// The lines of /proc/PID/status that are used (proc_pid_status(5)).
+/// The used lines of /proc/PID/status (proc_pid_status(5)).
 package struct ProcessStatus: Hashable, Sendable {
     /// The effective user.
     package var user: UInt32?
-    /// Effective capabilities, a bit each (capabilities(7)).
+    /// Effective capabilities, one bit each (capabilities(7)).
     package var capabilities: UInt64?
-    /// Times that it gave up a CPU, or lost it.
+    /// How often it gave up a CPU or lost it.
     package var switches: UInt64?
 
     package init(_ text: [UInt8]) {
@@ -96,14 +96,14 @@ package struct ProcessStatus: Hashable, Sendable {
         if let given, let lost { switches = given &+ lost }
     }
 
-    /// CAP_SYS_PTRACE: it may look into every process.
+    /// Whether it has CAP_SYS_PTRACE and may inspect every process.
     package var mayTrace: Bool { (capabilities ?? 0) & 1 << 19 != 0 }
 
-    /// CAP_SYS_ADMIN beside it: it may see which network namespace a process is in, and enter that.
+    /// Whether it also has CAP_SYS_ADMIN, to see which network namespace a process is in and to enter it.
     package var mayEnterNamespaces: Bool { mayTrace && (capabilities ?? 0) & 1 << 21 != 0 }
 }
 
-/// /proc/PID/task/TID/sched, which needs no right to read.
+/// The used lines of /proc/PID/task/TID/sched, which can be read without privileges.
 package struct ThreadSchedule: Hashable, Sendable {
     /// When it last ran, in nanoseconds of its CPU's own clock.
     package var lastRun: Int64?
@@ -112,7 +112,7 @@ package struct ThreadSchedule: Hashable, Sendable {
     package init(_ text: [UInt8]) {
         switches = text[...].value(of: "nr_switches")?.number(UInt64.self)
         guard let value = text[...].value(of: "se.exec_start") else { return }
-        // Milliseconds with six digits after the point.
+        // Milliseconds with six decimal places.
         let halves = value.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard halves.count == 2, halves[1].count == 6, let whole = halves[0].number(Int64.self),
             let part = halves[1].number(Int64.self), whole < Int64.max / 2_000_000
@@ -123,7 +123,7 @@ package struct ThreadSchedule: Hashable, Sendable {
 
 /// /proc/PID/fdinfo/N (proc_pid_fdinfo(5)).
 package struct DescriptorFacts: Hashable, Sendable {
-    /// The open file's flags; `nil` if they are not told.
+    /// The open file's flags, or `nil` if they are not reported.
     package var flags: UInt32?
     /// The entries of an epoll set.
     package var entries: [HostProcess.PollEntry] = []
@@ -138,7 +138,8 @@ package struct DescriptorFacts: Hashable, Sendable {
         }
     }
 
-    /// `tfd:        5 events:       19 data:                5  pos:0 ino:7e88 sdev:8`; kernels before 4.13 tell no inode.
+    /// Parses `tfd:        5 events:       19 data:                5  pos:0 ino:7e88 sdev:8`. Kernels before 4.13
+    /// report no inode.
     private static func entry(_ words: [ArraySlice<UInt8>]) -> HostProcess.PollEntry? {
         guard words.count >= 4, let descriptor = words[1].number(Int32.self), words[2].elementsEqual("events:".utf8),
             let events = words[3].number(UInt32.self, radix: 16)
@@ -153,9 +154,9 @@ package struct DescriptorFacts: Hashable, Sendable {
 
 /// /proc/PID/cgroup (cgroups(7)).
 package struct ProcessCgroup: Hashable, Sendable {
-    /// The path in the unified hierarchy, else in that of systemd, else in the first one. Not sanitized.
+    /// The path in the unified hierarchy, otherwise in systemd's, otherwise in the first one. Not sanitized.
     package var path: String?
-    /// The path in the freezer's hierarchy of version 1.
+    /// The path in the freezer hierarchy of version 1.
     package var freezer: String?
     package var isUnified = false
 
@@ -177,7 +178,7 @@ package struct ProcessCgroup: Hashable, Sendable {
         path = path ?? named ?? freezer
     }
 
-    /// Files that say whether it is frozen.
+    /// The files that show whether it is frozen.
     package var freezeFiles: [String] {
         var files: [String] = []
         if isUnified, let path {
@@ -187,16 +188,16 @@ package struct ProcessCgroup: Hashable, Sendable {
         return files
     }
 
-    /// Whether one of those files says so.
+    /// Whether one of those files says that it is frozen.
     package static func isFrozen(_ text: [UInt8]) -> Bool {
         text.starts(with: "FROZEN".utf8) || text.starts(with: "FREEZING".utf8)
             || text[...].lines.contains { $0.elementsEqual("frozen 1".utf8) }
     }
 }
 
-/// Texts about the host's network.
+/// Parses texts about the host's network.
 package enum NetworkText {
-    /// `ListenOverflows` in /proc/net/netstat: a line of names, and below it one of numbers.
+    /// Returns `ListenOverflows` from /proc/net/netstat, which has a line of names followed by one of numbers.
     package static func listenOverflows(_ text: [UInt8]) -> UInt64? {
         var names: [ArraySlice<UInt8>]?
         for line in text[...].lines where line.starts(with: "TcpExt:".utf8) {
@@ -213,14 +214,14 @@ package enum NetworkText {
         return nil
     }
 
-    /// /proc/sys/net/ipv4/ip_local_port_range.
+    /// Parses /proc/sys/net/ipv4/ip_local_port_range.
     package static func portRange(_ text: [UInt8]) -> ClosedRange<UInt16>? {
         let ends = text[...].words.map { $0.number(UInt16.self) }
         guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last else { return nil }
         return first...last
     }
 
-    /// The number in the target of a link to a descriptor, `socket:[7]`.
+    /// Returns the number in the link target of a descriptor, `socket:[7]`.
     package static func socketInode(_ target: [UInt8]) -> UInt64? {
         guard target.starts(with: "socket:[".utf8), target.last == UInt8(ascii: "]") else { return nil }
         return target[8..<(target.count - 1)].number(UInt64.self)

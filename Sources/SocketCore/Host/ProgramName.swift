@@ -1,13 +1,13 @@
-/// What a program is called so that it can be told from others. It never shows an argument, which may be a password.
+/// A name that distinguishes a program from others. It never shows an argument, which may be a password.
 package enum ProgramName {
-    /// How an interpreter's arguments name the program that it runs. Options are spelled in full.
+    /// How an interpreter's arguments name the program it runs. Options are spelled in full.
     private struct Interpreter {
         var names: Set<String>
-        /// Options that are followed by a value.
+        /// Options followed by a value.
         var valued: Set<String> = []
-        /// Options that are followed by what is run: a module or an archive.
+        /// Options followed by what is run, a module or an archive.
         var naming: Set<String> = []
-        /// Options after which there is no file: the code itself is an argument.
+        /// Options after which there is no file, because the code itself is an argument.
         var code: Set<String> = []
     }
 
@@ -34,15 +34,15 @@ package enum ProgramName {
         Interpreter(names: ["mono", "dotnet"], naming: ["exec"]),
     ]
 
-    /// The text of /proc/PID/cmdline as arguments, of which so many are kept.
+    /// Returns the text of /proc/PID/cmdline as arguments, up to `limit` of them.
     package static func arguments(_ text: [UInt8], limit: Int = 256) -> [String] {
         var parts = text.split(separator: 0, maxSplits: limit, omittingEmptySubsequences: false).prefix(limit)
         if parts.last?.isEmpty == true { parts.removeLast() }
         return parts.map { $0.asText }
     }
 
-    /// The helpful name: of an interpreter its script, module, archive or main class, else the executable's as the program
-    /// tells it. `command` is `comm`, which the kernel cuts at 15 bytes.
+    /// Returns the helpful name: for an interpreter its script, module, archive or main class, otherwise the
+    /// executable's as the program gives it. `command` is `comm`, which the kernel cuts at 15 bytes.
     package static func helpful(_ arguments: [String], command: String) -> String {
         guard let first = arguments.first else { return command }
         let own = base(first)
@@ -50,7 +50,7 @@ package enum ProgramName {
         return command.utf8.count == 15 && own.utf8.starts(with: command.utf8) ? own : command
     }
 
-    /// What follows the last slash; all of it if that is nothing.
+    /// Returns what follows the last slash, or the whole path if nothing does.
     package static func base(_ path: String) -> String {
         let name = path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) } ?? path
         return name.utf8.count > 1 && name.hasPrefix("-") ? String(name.dropFirst()) : name

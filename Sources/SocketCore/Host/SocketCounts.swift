@@ -1,12 +1,12 @@
-/// How many sockets a network namespace has (proc_pid_net(5), sockstat): a table of none need not be asked for, which saves
-/// the kernel a walk through the connections of all namespaces.
+/// The number of sockets in a network namespace (proc_pid_net(5), sockstat). Empty tables need not be requested, which
+/// spares the kernel a walk through the connections of all namespaces.
 package struct SocketCounts: Hashable, Sendable {
     private var empty: Set<SocketTable> = []
 
-    /// Reads the texts of /proc/net/sockstat and /proc/net/sockstat6; what they do not tell may be there.
+    /// Reads the texts of /proc/net/sockstat and /proc/net/sockstat6. A table they don't mention may have sockets.
     package init(_ text: [UInt8], _ text6: [UInt8]) {
         let (lines, lines6) = (Self.lines(text), Self.lines(text6))
-        // Those in TIME-WAIT are of both families.
+        // TIME-WAIT sockets of both families are counted together.
         if lines["TCP"]?["tw"] == 0 {
             if lines["TCP"]?["inuse"] == 0 { empty.insert(.tcp4) }
             if lines6["TCP6"]?["inuse"] == 0 { empty.insert(.tcp6) }
@@ -15,10 +15,10 @@ package struct SocketCounts: Hashable, Sendable {
         if lines6["UDP6"]?["inuse"] == 0 { empty.insert(.udp6) }
     }
 
-    /// Whether the table surely has no socket.
+    /// Whether the table certainly has no socket.
     package func isEmpty(_ table: SocketTable) -> Bool { empty.contains(table) }
 
-    /// `TCP: inuse 3 orphan 0 tw 0 alloc 4 mem 0`
+    /// Parses lines such as `TCP: inuse 3 orphan 0 tw 0 alloc 4 mem 0`.
     private static func lines(_ text: [UInt8]) -> [String: [String: UInt64]] {
         var lines: [String: [String: UInt64]] = [:]
         for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {

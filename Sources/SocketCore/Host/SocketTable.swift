@@ -1,16 +1,16 @@
-/// A table of sockets that the kernel is asked for in one question (sock_diag(7)).
+/// A table of sockets that one request to the kernel returns (sock_diag(7)).
 package enum SocketTable: Hashable, Sendable, CaseIterable {
     case tcp4, tcp6, udp4, udp6, unix
 
     package var isUnix: Bool { self == .unix }
     package var isTCP: Bool { self == .tcp4 || self == .tcp6 }
 
-    /// What its sockets speak.
+    /// The transports of its sockets.
     package var transports: Set<HostTransport> {
         isTCP ? [.tcp] : isUnix ? [.unixStream, .unixDatagram, .unixPacket] : [.udp]
     }
 
-    /// As a user calls it.
+    /// The name shown to users.
     package var title: String {
         switch self {
         case .tcp4: "TCP over IPv4"
@@ -21,7 +21,7 @@ package enum SocketTable: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The question for all its sockets in these states, and at these ports where they are given.
+    /// Returns the request for all its sockets in these states, and at these ports if given.
     package func request(
         sequence: UInt32, states: Set<HostState> = Set(HostState.allCases), localPort: UInt16? = nil,
         peerPort: UInt16? = nil
@@ -56,7 +56,7 @@ package enum SocketTable: Hashable, Sendable, CaseIterable {
         var bytes: [UInt8] = [1, 0, 0, 0]
         bytes.append(number: states)
         bytes.append(number: UInt32(0))
-        // UDIAG_SHOW_NAME | PEER | RQLEN | UID; SHUTDOWN is always told.
+        // UDIAG_SHOW_NAME | PEER | RQLEN | UID. SHUTDOWN is always reported.
         bytes.append(number: UInt32(0x01 | 0x04 | 0x10 | 0x40))
         bytes.append(number: UInt64.max)
         return bytes

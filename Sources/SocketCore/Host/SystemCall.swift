@@ -2,7 +2,7 @@
 package struct SystemCall: Hashable, Sendable {
     /// How its six arguments are read.
     package enum Arguments: Hashable, Sendable {
-        /// They do not matter here.
+        /// They are not used here.
         case none
         /// A descriptor.
         case descriptor
@@ -10,9 +10,9 @@ package struct SystemCall: Hashable, Sendable {
         case buffer(hasFlags: Bool)
         /// A descriptor, `struct iovec` and their number.
         case vector
-        /// A descriptor, a `struct msghdr` and flags; of `recvmmsg` and `sendmmsg` several, which are not counted.
+        /// A descriptor, a `struct msghdr` and flags. `recvmmsg` and `sendmmsg` have several, which are not counted.
         case message(isOne: Bool)
-        /// Two descriptors and a number of bytes, each by its position.
+        /// Two descriptors and a number of bytes, each given by its position.
         case copy(from: Int, to: Int, count: Int)
         /// `struct pollfd` and their number.
         case poll
@@ -23,7 +23,7 @@ package struct SystemCall: Hashable, Sendable {
     package enum Machine: Hashable, Sendable, CaseIterable {
         case x86, arm
 
-        /// The machine that this program was built for; `nil` if there is no table for it.
+        /// The machine this program was built for, or `nil` if there is no table for it.
         package static var current: Machine? {
             #if arch(x86_64)
             .x86
@@ -38,7 +38,7 @@ package struct SystemCall: Hashable, Sendable {
     package var name: String
     package var kind: HostCall.Kind
     package var arguments: Arguments
-    /// Its numbers, where the machine has it.
+    /// Its numbers on the machines that have it.
     package var x86: Int?
     package var arm: Int?
 
@@ -49,7 +49,7 @@ package struct SystemCall: Hashable, Sendable {
         (self.kind, self.arguments) = (kind, arguments)
     }
 
-    /// The row of a number.
+    /// Returns the row of a number.
     package static func row(_ number: Int, on machine: Machine) -> SystemCall? {
         machine == .x86 ? x86Rows[number] : armRows[number]
     }
@@ -65,7 +65,7 @@ package struct SystemCall: Hashable, Sendable {
         return rows
     }
 
-    /// Numbers by arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
+    /// Numbers from arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
     package static let table: [SystemCall] = asking + waiting + files + others
 
     /// Calls that may wait for a socket.
@@ -137,18 +137,17 @@ package struct SystemCall: Hashable, Sendable {
     ]
 }
 
-/// What the function that a thread sleeps in (/proc/PID/wchan) says of its call. Names are the kernel's, and differ between
-/// its versions.
+/// What the function a thread sleeps in (/proc/PID/wchan) reveals about its call. The names are the kernel's and differ
+/// between its versions.
 package enum WaitChannel {
-    /// The name that a text gives, without what a compiler added to it (`poll_schedule_timeout.constprop.0`); empty if the
-    /// kernel tells none, which it writes as 0.
+    /// Returns the name in a text, without a compiler's suffix (`poll_schedule_timeout.constprop.0`), or an empty
+    /// string if the kernel reports none, which it writes as 0.
     package static func name(_ text: [UInt8]) -> String {
         let name = text.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "\n") }.prefix(64)
         return name.elementsEqual("0".utf8) ? "" : name.asText
     }
 
-    /// Whether a restarted call (restart_syscall(2)) that sleeps here is poll(2), the only one of those that waits for
-    /// sockets.
+    /// Whether a restarted call (restart_syscall(2)) that sleeps here is poll(2), the only one that waits for sockets.
     static func isPoll(_ name: String) -> Bool {
         ["poll_schedule_timeout", "do_poll", "do_sys_poll"].contains(name)
     }

@@ -1,23 +1,23 @@
-/// What a program has not read yet, looked at without reading it, and the options that only a descriptor tells.
+/// Bytes that a program has not read yet, inspected without reading them, and the options that only a descriptor gives.
 package struct UnreadBytes: Hashable, Sendable {
-    /// The first of them; of datagrams, those of the first one.
+    /// The first unread bytes. For datagrams, those of the first one.
     package var bytes: [UInt8] = []
-    /// How many there are, as far as the kernel told just before.
+    /// The number of unread bytes, as the kernel reported just before.
     package var total: Int64?
-    /// Why no bytes were looked at, in words; `nil` if they were.
+    /// Why no bytes were inspected, or `nil` if they were.
     package var reason: String?
-    /// `nil`: there was no descriptor to ask.
+    /// The options, or `nil` if there was no descriptor to ask.
     package var options: Options?
 
-    /// `nil`: the socket has no such option.
+    /// Socket options. Each is `nil` if the socket doesn't have it.
     package struct Options: Hashable, Sendable {
         package var noDelay: Bool?
         package var keepAlive: Bool?
         /// SO_RCVLOWAT, in bytes.
         package var lowWater: Int?
-        /// SO_LINGER, in seconds; `nil` also if it is off.
+        /// SO_LINGER in seconds. Also `nil` if it is off.
         package var linger: Int?
-        /// TCP_USER_TIMEOUT; zero: the system's.
+        /// TCP_USER_TIMEOUT, or zero for the system's default.
         package var userTimeout: Duration?
 
         package init() {}
@@ -25,7 +25,7 @@ package struct UnreadBytes: Hashable, Sendable {
 
     package init() {}
 
-    /// Nothing was looked at.
+    /// Creates a value without bytes or options.
     package init(reason: String) { self.reason = reason }
 }
 
@@ -33,14 +33,14 @@ package struct UnreadBytes: Hashable, Sendable {
 package struct TLSRecordHeader: Hashable, Sendable {
     /// 20 change_cipher_spec, 21 alert, 22 handshake, 23 application_data.
     package var kind: UInt8
-    /// Bytes of the record after its header.
+    /// The length of the record after its header, in bytes.
     package var length: Int
 
     package static let size = 5
     /// A protected record has up to 256 bytes more than 2^14; TLS 1.2 allows 2,048 more.
     private static let longest = 1 << 14 + 2_048
 
-    /// `nil`: these bytes do not begin with one.
+    /// Returns `nil` if these bytes don't begin with a header.
     package init?(_ bytes: ArraySlice<UInt8>) {
         let header = Array(bytes.prefix(Self.size))
         guard header.count == Self.size, (20...23).contains(header[0]), header[1] == 3, header[2] <= 4 else {
