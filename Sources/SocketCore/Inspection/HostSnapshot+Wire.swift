@@ -1,4 +1,4 @@
-// What only recordings tell: sockets of other programs, and what this viewer found out around its own.
+// Fields that only recordings have: sockets of other programs, and what the recording viewer found out about its own.
 
 extension HostSnapshot: WireMessage {
     package static var blank: HostSnapshot { HostSnapshot() }

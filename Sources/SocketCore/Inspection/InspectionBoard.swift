@@ -1,12 +1,12 @@
-/// The state of all sessions as last published, encoded once for all viewers, each of which takes what it has not got
-/// when it has room: a viewer that was slow gets the latest state and never what lay between.
+/// The state of all sessions as last published, encoded once for all viewers. Each viewer fetches its missing updates
+/// when it has room, so a slow one skips straight to the latest state.
 package struct InspectionBoard: Sendable {
     private struct Entry {
         var bytes: [UInt8]
         var revision: UInt64
     }
 
-    /// How far one viewer has got.
+    /// How much of the board one viewer has received.
     package struct Progress: Sendable {
         fileprivate var revision: UInt64 = 0
         fileprivate var removals: UInt64 = 0
@@ -15,35 +15,36 @@ package struct InspectionBoard: Sendable {
         fileprivate var traffic = ToldTraffic()
         fileprivate var underWay: Update?
         package var watch = InspectionWatch() {
-            // A viewer forgets the traffic of a session that it looks away from.
+            // A viewer drops a session's traffic when it stops watching it.
             didSet { if watch.traffic != oldValue.traffic { trafficOf = nil } }
         }
 
         package init() {}
 
-        /// Whether an update was begun and its end not told yet.
+        /// Whether an update was started and has not ended yet.
         package var isUnderWay: Bool { underWay != nil }
     }
 
-    /// What one viewer is being told, a piece at a time.
+    /// An update that one viewer receives piece by piece.
     fileprivate struct Update {
-        /// Whom it will have been told of; those from `firstWatched` on with listings and the kernel's side.
+        /// The sessions it includes. Those from `firstWatched` on are sent with listings and kernel state.
         var sessions: [SocketID]
         var firstWatched: Int
         var told = 0
-        /// The revision that it brings the viewer to, at least.
+        /// The minimum revision that the viewer has when the update ends.
         var revision: UInt64
-        /// The traffic as it was when the update began: one that grows meanwhile would never be told to its end.
+        /// The traffic when the update began. If the update followed growing traffic, it might never end.
         var traffic: TrafficSnapshot?
     }
 
     private var entries: [SocketID: Entry] = [:]
     private var revision: UInt64 = 0
-    /// What the latest revision changed; while it is put together, what it has changed so far.
+    /// The sessions that the latest revision changed, or has changed so far while it is incomplete.
     private var lastChanged: [SocketID] = []
-    /// Whether there is nothing of a publication whose rest is missing.
+    /// Whether the last publication has arrived in full.
     package private(set) var isComplete = true
-    /// Endings in their order, and sessions removed since the board began, those before `forgotten` left out.
+    /// Closed sessions in order, and the sessions removed since the board was created, without those before
+    /// `forgotten`.
     private var closed: [SocketID] = []
     private var closedHead = 0
     private var removed: [SocketID] = []
@@ -53,26 +54,26 @@ package struct InspectionBoard: Sendable {
     private var last = EngineSnapshot(engine: "", time: .zero, wallNanoseconds: 0)
     private var lastChanges = SnapshotChanges()
     private var interval = Duration.zero
-    /// What came of the watched sessions, while a publication is put together.
+    /// The watched sessions that have arrived, while a publication is incomplete.
     private var watched: [SocketID: SocketSnapshot] = [:]
     private let showsPayload: Bool
-    /// Where one session is encoded; its room is used again and again.
+    /// The buffer in which one session is encoded. Its memory is reused.
     private var scratch = WireWriter()
 
-    /// Removals that are remembered for slow viewers; one that is further behind is told everything anew.
+    /// The number of removals remembered for slow viewers. A viewer further behind receives everything from scratch.
     private static let removalLimit = 4_096
-    /// Events told in one update at most: more is history that nobody can read in a tenth of a second.
+    /// The maximum number of events in one update. More is history that no user can read in a tenth of a second.
     package static let eventLimit = 1_024
-    /// Content of one `sockets` frame, about: what is in memory at a time of an update, however large.
+    /// The approximate content of one `sockets` frame in bytes. It limits how much of an update is in memory at a time.
     package static let chunk = 64 << 10
 
-    /// An empty board; `showsPayload`: whether bytes of payload may be told.
+    /// Creates an empty board. `showsPayload` is whether payload bytes may be sent.
     package init(showsPayload: Bool) { self.showsPayload = showsPayload }
 
-    /// How many sessions are on it.
+    /// The number of sessions on the board.
     package var count: Int { entries.count }
 
-    /// Takes a snapshot of what changed, or the next piece of it. `interval`: how long updates lie apart now.
+    /// Takes a snapshot of what changed, or its next piece. `interval` is the current time between updates.
     package mutating func take(_ snapshot: consuming EngineSnapshot, every interval: Duration = .zero) {
         if isComplete {
             revision += 1
@@ -94,20 +95,20 @@ package struct InspectionBoard: Sendable {
         (last, lastChanges, self.interval) = (snapshot, changes, interval)
     }
 
-    /// By reference: a copy of a session is as dear as the rest of it.
+    /// Takes the session by reference, because a copy costs as much as the rest of the work.
     private mutating func put(_ socket: inout SocketSnapshot) {
         if socket.phase == .closed {
             closed.append(socket.id)
-            // It may have been listed as live in an earlier piece.
+            // An earlier piece may have listed it as live.
             watched[socket.id] = nil
         }
         encode(&socket)
-        // As long as it is, and not as long as an array grows to.
+        // The exact size, without an array's spare capacity.
         entries[socket.id] = Entry(bytes: Array(scratch.bytes[...]), revision: revision)
         lastChanged.append(socket.id)
     }
 
-    /// Without the right to payload, what shows bytes of it is left out.
+    /// Encodes a session. Without the right to payload, its payload bytes are left out.
     private mutating func encode(_ socket: inout SocketSnapshot) {
         if !showsPayload { socket.hidePayload() }
         scratch.clear()
@@ -134,13 +135,13 @@ package struct InspectionBoard: Sendable {
         removed.removeFirst(Self.removalLimit)
     }
 
-    // MARK: Telling
+    // MARK: Updates
 
-    /// Writes the next piece of what a viewer has not got yet, as whole frames; whether more follows once that has left.
-    /// A session that changes meanwhile is told as it is when its turn comes.
+    /// Writes the next piece of what a viewer is missing, as whole frames. Returns whether more follows once it has
+    /// been sent. A session that changes meanwhile is sent in the state it has when its turn comes.
     package mutating func update(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
         guard isComplete else { return false }
-        // One under way is ended first, whatever was forgotten meanwhile: a slow viewer would never see the end of any.
+        // Finish an update first, whatever was forgotten meanwhile. Otherwise a slow viewer would never finish one.
         if viewer.underWay == nil { begin(&viewer, &writer) }
         guard appendSockets(&viewer, to: &writer) else { return true }
         appendEvents(&viewer, to: &writer)
@@ -151,7 +152,7 @@ package struct InspectionBoard: Sendable {
             tick.removed = Array(removed.dropFirst(Int(viewer.removals - forgotten)))
             viewer.removals = forgotten + UInt64(removed.count)
         } else {
-            // The next one begins anew, by `removals`.
+            // `removals` makes the next update start from scratch.
             tick.removed = removed
         }
         viewer.revision = viewer.underWay?.revision ?? revision
@@ -165,7 +166,7 @@ package struct InspectionBoard: Sendable {
             if viewer.revision > 0 || viewer.isUnderWay { writer.frame(.reset) { _ in } }
             viewer.revision = 0
         }
-        // Of what was removed before a viewer came it knows nothing.
+        // A viewer doesn't know what was removed before it connected.
         if viewer.revision == 0 { viewer.removals = forgotten + UInt64(removed.count) }
         let watched =
             viewer.watch.wantsAll
@@ -175,7 +176,7 @@ package struct InspectionBoard: Sendable {
         if viewer.revision > 0, viewer.revision + 1 == revision {
             sessions = lastChanged.filter { !others.contains($0) }
         } else {
-            // In their order, in which viewers keep them.
+            // Ascending, which is the order in which viewers keep them.
             sessions = entries.keys.filter { !others.contains($0) && isNews($0, to: viewer) }.sorted()
         }
         let count = sessions.count
@@ -188,10 +189,10 @@ package struct InspectionBoard: Sendable {
         entries[id].map { $0.revision > viewer.revision } ?? false
     }
 
-    /// Whether all of them have been told now.
+    /// Writes the next sessions. Returns whether all have been sent.
     private mutating func appendSockets(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
         guard var update = viewer.underWay, update.told < update.sessions.count else { return true }
-        // The room for them is not copied while this is the only one that holds it.
+        // Without this, the array would have a second reference and be copied.
         viewer.underWay = nil
         let start = writer.bytes.count
         var isEmpty = true
@@ -226,7 +227,7 @@ package struct InspectionBoard: Sendable {
         if !new.values.isEmpty { writer.frame(.events) { new.encode(to: &$0) } }
     }
 
-    /// Tells the next piece of the traffic that the viewer watches; whether that was the last.
+    /// Writes the next piece of the traffic that the viewer watches. Returns whether that was the last.
     private func appendTraffic(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
         guard let id = viewer.watch.traffic, let traffic = viewer.underWay?.traffic else { return true }
         let isFirst = viewer.trafficOf != id

@@ -1,5 +1,5 @@
-/// A `SocketCommand` on the wire: a word, the session, and what the word needs. An action has its row, and its way back
-/// from the wire, in this file and nowhere else.
+/// A `SocketCommand` on the wire: a word, the session, and the word's arguments. The row of an action, and its
+/// decoding, are in this file and nowhere else.
 struct InspectionCommand: WireMessage {
     fileprivate var word = ""
     fileprivate var socket = SocketID(0)
@@ -41,7 +41,7 @@ struct InspectionCommand: WireMessage {
         try coder.field(13, &webSocket)
     }
 
-    /// What it asks for. Nothing is checked that the engine checks itself.
+    /// Returns the command. Checks nothing that the engine checks itself.
     func command() throws(WireError) -> SocketCommand { SocketCommand(socket, try action()) }
 
     private func action() throws(WireError) -> SocketCommand.Action {
@@ -78,13 +78,13 @@ struct InspectionCommand: WireMessage {
     }
 }
 
-/// What the engine, the wire and the screen have to know of an action.
+/// What the engine, the wire and the screen need to know about an action.
 package struct ActionRow {
     /// Its word on the wire.
     package var word: String { form.word }
-    /// The sockets that take it: on another one it has no effect.
+    /// The roles that accept it. It has no effect on other sockets.
     package let takers: [SocketRole]
-    /// The whole of it as fields, but for the session.
+    /// The action as fields, without the session.
     fileprivate let form: InspectionCommand
 
     fileprivate init(
@@ -100,7 +100,7 @@ package struct ActionRow {
 }
 
 extension SocketCommand.Action {
-    /// The table of actions.
+    /// The action's row in the table of actions.
     package var row: ActionRow {
         let queues = ActionRow.streams + [.datagram]
         return switch self {
@@ -142,7 +142,7 @@ extension SocketCommand.Action {
         }
     }
 
-    /// Why a socket in that role does not do this, as a sentence; nil: it may.
+    /// Returns why a socket in this role can't do this, as a sentence, or `nil` if it can.
     package func refusal(of id: SocketID, _ role: SocketRole) -> String? {
         let row = row
         guard !row.takers.contains(role) else { return nil }

@@ -1,43 +1,42 @@
 /// One message of the inspection wire: four bytes of length in network order, which count what follows them, one byte
-/// that says the kind, and the content.
+/// for the kind, and the content.
 package enum InspectionFrame: Equatable, Sendable {
-    /// Who speaks; first in either direction.
+    /// The sender's identity. The first frame in either direction.
     case hello(InspectionHello)
-    /// Why the connection ends now; a sentence.
+    /// Why the connection is about to end, as a sentence.
     case refusal(String)
-    /// Connections as they are now, each whole. Those that did not change are not among them.
+    /// The current state of sessions that changed or are watched, each in full.
     case sockets([SocketSnapshot])
-    /// All of one update has been sent.
+    /// The end of an update.
     case tick(InspectionTick)
-    /// What happened since the last ones.
+    /// The events since the previous ones.
     case events([SocketEvent])
-    /// What changed of the traffic that is watched.
+    /// Changes in the watched traffic.
     case traffic(InspectionTraffic)
-    /// Why something that was asked for was not done; a sentence.
+    /// Why a request was not carried out, as a sentence.
     case notice(String)
-    /// What was told of sessions so far is void: all of them follow anew.
+    /// Invalidates all sessions sent so far. All of them follow again.
     case reset
-    /// The other ends of connections as the viewer found them that records this; those that are not among them are unknown.
+    /// The other ends of connections, as found by the viewer that records this. Those not included are unknown.
     case peers([InspectionPeer])
-    /// What passed, for a viewer that records it.
+    /// Traffic, for a viewer that records it.
     case passed([InspectionRecord])
-    /// What came of a request.
+    /// The result of a request.
     case answer(InspectionAnswer)
-    /// What shall be told beyond the list.
+    /// What a viewer requests in addition to the list.
     case watch(InspectionWatch)
-    /// Something to be done to a connection.
+    /// A command for a session.
     case command(SocketCommand)
-    /// Something that the program itself is asked to do, in its own words; `answer` follows.
+    /// A request to the program itself, in the program's own words. An `answer` follows.
     case request(String)
-    /// A kind that this version does not know; to be skipped.
+    /// A kind that this version doesn't know, to be skipped.
     case unknown(UInt8)
 
-    /// The most that may follow a length, in bytes.
+    /// The largest value of a length, in bytes.
     package static let limit = 1 << 20
-    /// Bytes of a length.
     static let lengthSize = 4
 
-    /// The kinds, as they stand on the wire.
+    /// The kinds by their numbers on the wire.
     package enum Kind: UInt8, CaseIterable, Sendable {
         case hello = 1
         case refusal = 2
@@ -75,13 +74,13 @@ package enum InspectionFrame: Equatable, Sendable {
         }
     }
 
-    /// The whole frame; empty for `unknown`.
+    /// The whole frame, or empty for `unknown`.
     package var bytes: [UInt8] {
         guard let (kind, content) = content else { return [] }
         return Self.frame(kind, content)
     }
 
-    /// Puts a length and a kind before content that is encoded already.
+    /// Returns a frame of content that is already encoded.
     package static func frame(_ kind: Kind, _ content: [UInt8]) -> [UInt8] {
         var writer = WireWriter()
         writer.frame(kind) { $0.append(content) }
@@ -114,16 +113,16 @@ package enum InspectionFrame: Equatable, Sendable {
     }
 }
 
-/// Cuts frames out of a stream of bytes. After an error nothing more can be read.
+/// Splits a stream of bytes into frames. After an error nothing more can be read.
 package struct InspectionFrameDecoder: Sendable {
     private var gathered: [UInt8] = []
     private var head = 0
     private let shift: Int64
 
-    /// `shift`: nanoseconds to add to each instant, so that the times of another clock become those of one's own.
+    /// Creates a decoder that adds `shift` nanoseconds to each instant, to convert from another clock to the local one.
     package init(shift: Int64 = 0) { self.shift = shift }
 
-    /// Takes bytes as they came.
+    /// Appends received bytes.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         if head > 0, head == gathered.count || head > 1 << 16 {
             gathered.removeFirst(head)
@@ -132,11 +131,11 @@ package struct InspectionFrameDecoder: Sendable {
         gathered.append(contentsOf: bytes)
     }
 
-    /// Bytes of a frame that is not whole yet.
+    /// The number of bytes received but not yet decoded.
     package var pending: Int { gathered.count - head }
 
-    /// The next whole frame; nil when more bytes are needed. A frame whose words this version does not know is
-    /// `unknown`.
+    /// Returns the next whole frame, or `nil` if more bytes are needed. A frame with words that this version doesn't
+    /// know is `unknown`.
     package mutating func next() throws(WireError) -> InspectionFrame? {
         guard pending >= 4 else { return nil }
         let length = gathered[head..<(head + 4)].reduce(0) { $0 << 8 | Int($1) }

@@ -1,13 +1,13 @@
-/// What a viewer may do, given by the program that is looked at. Each right holds those before it.
+/// What a viewer may do, as granted by the inspected program. Each right includes those before it.
 public enum InspectionRights: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-    /// See connections, queues and events, but no byte of payload.
+    /// See connections, queues and events, but no payload bytes.
     case watch
-    /// See the bytes too.
+    /// See payload bytes too.
     case payload
-    /// Read, write, close and pause by hand.
+    /// Also read, write, close and pause.
     case control
 
-    /// Fewer rights come first.
+    /// Whether `left` is the lesser right.
     public static func < (left: InspectionRights, right: InspectionRights) -> Bool {
         left.rank < right.rank
     }
@@ -23,21 +23,21 @@ public enum InspectionRights: String, Hashable, Sendable, Codable, CaseIterable,
 
 extension InspectionRights: WireWord {}
 
-/// Who speaks, and which version of the wire.
+/// The identity of one side, and its version of the wire.
 package struct InspectionHello: WireMessage, Sendable {
     package var magic = Self.magicWord
-    /// Two sides whose major versions differ do not understand each other.
+    /// Sides with different major versions can't understand each other.
     package var major = Self.version
     /// Counts additions, which the other side skips.
     package var minor: UInt64 = 1
     package var process = 0
-    /// The program's name, as the kernel has it.
+    /// The program's name, as the kernel reports it.
     package var program = ""
     /// The engine's name.
     package var engine = ""
-    /// What the viewer may do; from the program.
+    /// What the viewer may do. Sent by the program.
     package var rights = InspectionRights.watch
-    /// When the program began to be inspectable, in nanoseconds since 1970 (UTC); from the program.
+    /// When the program became inspectable, in nanoseconds since 1970 (UTC). Sent by the program.
     package var started: Int64 = 0
 
     package static let magicWord = "socktui"
@@ -63,7 +63,7 @@ package struct InspectionHello: WireMessage, Sendable {
         try coder.field(8, &started)
     }
 
-    /// Why the other side cannot be understood, as `mine` sees it; nil: it can. `who` names it.
+    /// Returns why the other side can't be understood, or `nil` if it can. `who` names it.
     package func refusal(of other: InspectionHello, who: String) -> String? {
         guard other.magic == Self.magicWord else { return "\(who) does not speak the inspection wire" }
         guard other.major == major else {
@@ -74,7 +74,7 @@ package struct InspectionHello: WireMessage, Sendable {
     }
 }
 
-/// The end of one update: the instant that it is of.
+/// The end of one update, with the update's instant.
 package struct InspectionTick: WireMessage, Sendable {
     package var time = MonotonicTime.zero
     package var wallNanoseconds: Int64 = 0
@@ -82,15 +82,15 @@ package struct InspectionTick: WireMessage, Sendable {
     package var times = EngineTimes()
     /// Sessions that are no longer listed.
     package var removed: [SocketID] = []
-    /// The sequence number that the next event will have: what lies between it and the last event sent was lost.
+    /// The sequence number of the next event. Events between the last one sent and this number were lost.
     package var nextEvent: UInt64 = 0
-    /// How long the updates lie apart at least, as the program can afford them now.
+    /// The minimum time between updates that the program can afford now.
     package var interval = Duration.zero
 
     package init() {}
     package static var blank: InspectionTick { InspectionTick() }
 
-    /// The end of the update that tells this snapshot.
+    /// Creates the end of the update for this snapshot.
     package init(_ snapshot: EngineSnapshot) {
         (time, wallNanoseconds, nextEvent) = (snapshot.time, snapshot.wallNanoseconds, snapshot.nextEvent)
         (counters, times) = (snapshot.counters, snapshot.times)
@@ -107,14 +107,14 @@ package struct InspectionTick: WireMessage, Sendable {
     }
 }
 
-/// What changed of one session's traffic.
+/// Changes in one session's traffic.
 package struct InspectionTraffic: WireMessage, Sendable {
     package var socket = SocketID(0)
-    /// Items dropped for room since the session began.
+    /// The number of items dropped for lack of room since the session began.
     package var dropped: UInt64 = 0
-    /// The first item that is still kept.
+    /// The sequence number of the first item still kept.
     package var first: UInt64 = 0
-    /// Items that are new, or have changed.
+    /// Items that are new or have changed.
     package var items: [TrafficItem] = []
 
     package init() {}
@@ -128,18 +128,18 @@ package struct InspectionTraffic: WireMessage, Sendable {
     }
 }
 
-/// What a viewer wants to be told beyond the list. Each one replaces the one before it.
+/// What a viewer requests in addition to the list. Each request replaces the previous one.
 package struct InspectionWatch: WireMessage, Sendable {
-    /// Sessions whose queues are listed and whose kernel side is asked for in each update; at most `limit`.
+    /// Sessions whose queues and kernel state are included in each update, at most `limit`.
     package var sockets: [SocketID] = []
-    /// The session whose traffic is told.
+    /// The session whose traffic is sent.
     package var traffic: SocketID?
-    /// Whether events are told.
+    /// Whether events are sent.
     package var wantsEvents = false
-    /// Whether every session counts as one of `sockets`: listeners and datagram sockets first, then connections, oldest
-    /// first, up to `limit` in all.
+    /// Whether every session counts as one of `sockets`, up to `limit` in all: listeners and datagram sockets first,
+    /// then connections, oldest first.
     package var wantsAll = false
-    /// Whether everything that passes is told, byte by byte, from now on.
+    /// Whether all traffic is sent, byte by byte, from now on.
     package var wantsPassing = false
 
     package static let limit = 256
@@ -156,11 +156,11 @@ package struct InspectionWatch: WireMessage, Sendable {
     }
 }
 
-/// What came of something that the program was asked to do.
+/// The result of a request to the program.
 package struct InspectionAnswer: WireMessage, Sendable, Equatable {
     /// Lines for the user.
     package var text = ""
-    /// Whether it was not done; the text says why.
+    /// Whether the request was refused. The text says why.
     package var isRefused = false
 
     package init(_ text: String = "", isRefused: Bool = false) { (self.text, self.isRefused) = (text, isRefused) }

@@ -1,45 +1,46 @@
-/// A viewer's picture of one engine in another program, put together from what the wire brings.
+/// A viewer's snapshot of one engine in another program, built from the wire.
 ///
-/// What comes is kept until an update is whole. Nothing that the program says makes it keep more than its limits, nor
-/// take more than a time that grows with the bytes that came: a program that says more than any has to say is refused.
+/// Frames are kept until an update is complete. Nothing that the program sends makes the mirror exceed its limits, or
+/// take more time than the number of received bytes justifies. A program that sends more than any real one is refused.
 package struct InspectionMirror: Sendable {
-    /// Events that are kept until somebody asks; more are lost, and their sequence numbers say so.
+    /// The maximum number of unfetched events kept. Beyond it the oldest are lost, which the sequence numbers show.
     package static let eventLimit = 4_096
-    /// Sessions of one program that are kept, those that closed lately included.
+    /// The maximum number of sessions kept for one program, including recently closed ones.
     package static let sessionLimit = 1 << 17
-    /// Bytes that the texts and lists of all its sessions may take.
+    /// The maximum memory for the texts and lists of all its sessions, in bytes.
     package static let memoryLimit = 256 << 20
 
     private var listed = MirroredSessions()
     private var arrived: ArrivedSessions
     private var isVoid = false
     private var events: [SocketEvent] = []
-    /// The event that is expected next: what was told before is not told again.
+    /// The sequence number of the next event expected. Earlier events are not delivered again.
     private var awaitedEvent: UInt64 = 0
     private var traffic = MirroredTraffic()
     private var trafficOf: SocketID?
-    /// Whether an update has told of it, and ended.
+    /// Whether a complete update has included the traffic.
     private var hasTraffic = false
     private var lastTick: InspectionTick?
     private var watched: Set<SocketID> = []
     /// Whether all sessions count as watched.
     private var watchesAll = false
-    /// No longer watched, and not told of since.
+    /// Sessions that are no longer watched and have not been received since.
     private var unwatched: Set<SocketID> = []
-    /// Updates taken whole.
+    /// The number of complete updates taken.
     package private(set) var updates: UInt64 = 0
 
-    /// `isRecording`: whether it may tell of sockets of other programs, which a program that is attached to cannot know.
+    /// Creates an empty mirror. With `isRecording`, it accepts sockets of other programs, which an attached program
+    /// can't know.
     package init(isRecording: Bool = false) { arrived = ArrivedSessions(keepsHost: isRecording) }
 
-    /// About the memory that its sessions take.
+    /// The approximate memory of its sessions.
     var cost: Int { listed.memory }
 
-    /// The end of the last whole update.
+    /// The end of the last complete update.
     package var tick: InspectionTick? { lastTick }
 
-    /// What was asked for from now on: what is told no more is forgotten with the next update, so that nothing old is
-    /// taken for new.
+    /// Records what is requested from now on. Details that are no longer sent are dropped with the next update, so that
+    /// old ones don't pass for new.
     package mutating func watches(_ watch: InspectionWatch) {
         let wanted = Set(watch.sockets)
         let former = watchesAll && !watch.wantsAll ? Set(listed.ids) : watched
@@ -51,10 +52,10 @@ package struct InspectionMirror: Sendable {
         hasTraffic = false
     }
 
-    /// Takes a frame of the program's. Frames that only a viewer sends are left out.
+    /// Takes a frame from the program. Frames without state of the engine are ignored.
     ///
-    /// `now` is the viewer's own time: the clocks of one host's programs are one clock, so no update is of a later
-    /// instant. Throws a sentence when the program says more than is kept; nothing more can be taken then.
+    /// `now` is the viewer's time. The programs of one host share a clock, so no update can be later. Throws a sentence
+    /// if the program sends more than is kept. Nothing more can be taken then.
     package mutating func take(_ frame: InspectionFrame, now: MonotonicTime? = nil) throws(WireError) {
         switch frame {
         case .sockets(let blocks):
@@ -76,8 +77,8 @@ package struct InspectionMirror: Sendable {
         }
     }
 
-    /// The picture as of the last whole update; nil before the first. Events since the last call are in it, with the
-    /// program's own sequence numbers.
+    /// Returns the state as of the last complete update, or `nil` before the first. It includes the events since the
+    /// previous call, with the program's own sequence numbers.
     package mutating func snapshot(engine: String) -> EngineSnapshot? {
         guard let lastTick else { return nil }
         var snapshot = EngineSnapshot(
@@ -112,10 +113,10 @@ package struct InspectionMirror: Sendable {
 }
 
 extension InspectionTick {
-    /// The longest that the updates of any program lie apart.
+    /// The maximum time between updates of any program.
     private static let longestInterval = Duration.seconds(600)
 
-    /// The same, not before the one before it and not later than now.
+    /// Returns the tick moved to be no earlier than the previous one and no later than now.
     fileprivate func plausible(after former: MonotonicTime?, _ now: MonotonicTime?) -> InspectionTick {
         var tick = self
         if let now, now < tick.time {

@@ -1,16 +1,16 @@
-/// One thing that passed through an engine, for a viewer that records it: a `RecordedEntry` on the wire.
+/// One record of an engine's traffic, for a viewer that records it: a `RecordedEntry` on the wire.
 package struct InspectionRecord: WireMessage, Sendable {
     fileprivate var word = ""
     fileprivate var socket = SocketID(0)
     fileprivate var time = MonotonicTime.zero
     fileprivate var bytes: [UInt8] = []
-    /// Of which `bytes` may be only the first.
+    /// The full length, of which `bytes` may hold only the beginning.
     fileprivate var length = 0
     fileprivate var isSent = false
     fileprivate var isPlain = false
     fileprivate var isLocal = false
     fileprivate var isReset = false
-    /// Of a session, its own and its peer's; of a datagram, where it came from or went to.
+    /// For a session, its own address and its peer's. For a datagram, its source or destination.
     fileprivate var local: SocketAddress?
     fileprivate var peer: SocketAddress?
     fileprivate var isNew = false
@@ -21,7 +21,7 @@ package struct InspectionRecord: WireMessage, Sendable {
     fileprivate var lostReceived: UInt64 = 0
     fileprivate var lostOperations: UInt64 = 0
 
-    /// Payload that one has at most; of a longer read or write there are several.
+    /// The maximum payload of one record, in bytes. A longer read or write needs several.
     package static let most = 128 << 10
 
     package init() {}
@@ -53,7 +53,7 @@ package struct InspectionRecord: WireMessage, Sendable {
         (socket, time) = (entry.socket, entry.time)
     }
 
-    /// What tells an entry. Snapshots are told otherwise; secrets, and packets of a capture, never.
+    /// Returns the records of an entry. Snapshots are sent another way. Secrets and captured packets are never sent.
     package static func records(of entry: RecordedEntry) -> [InspectionRecord] {
         switch entry.content {
         case .session(let session, let isNew):
@@ -90,8 +90,8 @@ package struct InspectionRecord: WireMessage, Sendable {
         }
     }
 
-    /// The entry, under the name that its socket has here and at no later time than now; `nil`: of a kind that this version
-    /// does not know.
+    /// Returns the entry with the local identifier of its socket, no later than now. Returns `nil` if this version
+    /// doesn't know its kind.
     package func entry(as id: SocketID, now: MonotonicTime) -> RecordedEntry? {
         content(as: id).map { RecordedEntry(id, at: min(time, now), $0) }
     }
@@ -104,7 +104,7 @@ package struct InspectionRecord: WireMessage, Sendable {
                 id: id, local: local, peer: peer, isClient: isClient, role: role ?? .accepted, target: target)
             return .session(session, isNew: isNew)
         case "bytes":
-            // Of more, nobody has told.
+            // No program sends more than this.
             guard length <= Self.most else { return nil }
             return .bytes(bytes[...], length: length, isSent: isSent, isPlain: isPlain)
         case "datagram": return .datagram(bytes, isSent: isSent, peer, length: length)
@@ -119,6 +119,6 @@ package struct InspectionRecord: WireMessage, Sendable {
         }
     }
 
-    /// The socket, by the name that its program has for it.
+    /// The session, by its program's own identifier.
     package var session: SocketID { socket }
 }

@@ -1,17 +1,17 @@
-/// The sessions that came in the update under way.
+/// The sessions received in the current update.
 struct ArrivedSessions: Sendable {
     fileprivate var sockets: [SocketSnapshot] = []
-    /// The memory that the texts and lists of each take.
+    /// The memory of each session's texts and lists.
     fileprivate var weights: [Int] = []
     private var memory = 0
     private let keepsHost: Bool
 
     init(keepsHost: Bool) { self.keepsHost = keepsHost }
 
-    /// Room for so many sessions in an update is kept.
+    /// The capacity kept between updates, in sessions.
     private static let usual = 4_096
 
-    /// Takes the blocks of one frame. Throws when an update says more than is kept.
+    /// Takes the blocks of one frame. Throws if an update exceeds the limits.
     mutating func add(_ blocks: [SocketSnapshot]) throws(WireError) {
         guard blocks.indices.allSatisfy({ blocks[$0].id != SocketID(0) }) else {
             throw .malformed("a socket has no id")
@@ -21,8 +21,7 @@ struct ArrivedSessions: Sendable {
         guard sockets.count <= InspectionMirror.sessionLimit else { throw .tooManySessions }
     }
 
-    /// Corrects and weighs those that came before the last frame: only now nothing else holds them, so that they are not
-    /// copied for it.
+    /// Corrects and weighs the sessions of earlier frames. By now nothing else references them, so they are not copied.
     fileprivate mutating func settle() throws(WireError) {
         for index in weights.count..<sockets.count {
             sockets[index].makePlausible()
@@ -52,16 +51,16 @@ extension WireError {
     }
 }
 
-/// All sessions as of the last whole update, in the order of their ids.
+/// All sessions as of the last complete update, in the order of their identifiers.
 struct MirroredSessions: Sendable {
     private(set) var sockets: [SocketSnapshot] = []
-    /// Their ids, close together, where they are found soon.
+    /// The sessions' identifiers, stored contiguously so that searches are fast.
     private(set) var ids: [SocketID] = []
-    /// The memory that the texts and lists of each take, and of all.
+    /// The memory of each session's texts and lists, and of all of them.
     private var weights: [Int] = []
     private(set) var memory = 0
 
-    /// Ends an update: what has come replaces what there was, and those that are gone leave.
+    /// Ends an update. Received sessions replace the existing ones, and removed ones are dropped.
     mutating func apply(_ arrived: inout ArrivedSessions, without removed: [SocketID]) throws(WireError) {
         defer { arrived.clear() }
         try arrived.settle()
@@ -76,7 +75,7 @@ struct MirroredSessions: Sendable {
         guard memory <= InspectionMirror.memoryLimit else { throw .tooLargeSessions }
     }
 
-    /// Drops what is told only of watched sessions.
+    /// Drops what is sent only for watched sessions.
     mutating func forgetDetails(of id: SocketID) {
         guard let place = position(of: id) else { return }
         sockets[place].kernel = nil
@@ -92,7 +91,7 @@ struct MirroredSessions: Sendable {
         }
     }
 
-    /// Everything put together again, since sessions came or went. Of one that was told twice the latter counts.
+    /// Returns all sessions, rebuilt after additions or removals. If one was received twice, the later one counts.
     private func rebuilt(from arrived: ArrivedSessions, without removed: Set<SocketID>) -> MirroredSessions {
         var latest: [SocketID: Int] = [:]
         for index in arrived.sockets.indices { latest[arrived.sockets[index].id] = index }

@@ -1,9 +1,9 @@
-/// What a program told of the traffic of the session that is watched, within bounds of its own: a program may claim to
+/// What a program sent of the watched session's traffic, within the viewer's own limits, because a program may claim to
 /// keep any amount.
 struct MirroredTraffic: Sendable {
     private var store = TrafficStore()
     private var dropped: UInt64 = 0
-    /// Whether anything was told.
+    /// Whether any traffic was received.
     private(set) var wasTold = false
 
     /// The items kept, oldest first.
@@ -11,16 +11,15 @@ struct MirroredTraffic: Sendable {
         TrafficSnapshot(items: store.items, dropped: max(dropped, store.dropped))
     }
 
-    /// What it keeps, in bytes.
+    /// The size of the kept items, in bytes.
     var cost: Int { store.cost }
 
-    /// Drops what goes beyond a limit.
     mutating func trim(to limit: Int) { store.makeRoom(limit, keepsLast: false) }
 
-    /// Gives back the room of what was dropped.
+    /// Frees the memory of dropped items.
     mutating func compact() { store.compact() }
 
-    /// Takes what changed. Throws when its items do not ascend, as those of a program do.
+    /// Applies changes. Throws if their items are not in ascending order, as any program's are.
     mutating func take(_ change: InspectionTraffic) throws(WireError) {
         guard zip(change.items, change.items.dropFirst()).allSatisfy({ $0.sequence < $1.sequence }) else {
             throw .malformed("items of traffic that do not ascend")
@@ -31,15 +30,15 @@ struct MirroredTraffic: Sendable {
         store.makeRoom(TrafficLog.standardTotal)
     }
 
-    /// Drops what the program keeps no more, and adds ascending items; of an item that is here already, the new one
-    /// counts. The work is that of what comes and goes: a program sends items once more where it changed them, and others
-    /// after all that it has sent.
+    /// Drops items that the program no longer keeps, and adds ascending items. A new item replaces one with the same
+    /// number. The work is proportional to what is added and dropped, because a program resends items where it changed
+    /// them, and appends others.
     private mutating func merge(_ new: [TrafficItem], from first: UInt64) {
         store.drop(before: first)
         for item in new where item.sequence >= first {
             let index = store.index(of: item.sequence)
             store.put(item.plausible, at: index)
-            // What was dropped there is still here.
+            // The items that were dropped there are still kept here.
             for place in [index, index + 1] where store.isAfterItsPredecessor(place) {
                 store.change(place) { $0.skipped = 0 }
             }
