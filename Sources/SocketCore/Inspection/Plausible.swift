@@ -1,8 +1,8 @@
-// What another program claims, held to what can be: views rely on it. A number is already within `WireLimit` when it
-// comes here; these are the relations between several.
+// Limits another program's claims to what is possible, because views rely on it. Each number is already within
+// `WireLimit`. Here the relations between several are corrected.
 
 extension SocketSnapshot {
-    /// Corrects what contradicts itself.
+    /// Corrects contradictory values.
     mutating func makePlausible() {
         reading.makePlausible()
         writing.makePlausible()
@@ -43,7 +43,7 @@ extension OperationSnapshot {
 }
 
 extension TrafficItem {
-    /// The same, without what contradicts itself.
+    /// The item with contradictory values corrected.
     var plausible: TrafficItem {
         var item = self
         item.done = max(done, keptBytes)
@@ -138,14 +138,14 @@ extension WebSocketParserState {
 }
 
 extension EngineTimes {
-    /// Corrects what is below zero.
+    /// Corrects negative values.
     mutating func makePlausible() {
         (busy, longestTurn) = (max(.zero, busy), max(.zero, longestTurn))
         (queueLag, mailboxDepth) = (max(.zero, queueLag), max(0, mailboxDepth))
     }
 }
 
-/// No more is done than there is in all.
+/// Ensures that no more is done than there is in all.
 private func hold(_ done: inout Int, to total: inout Int?) {
     done = max(0, done)
     total = total.map { max($0, done) }

@@ -1,20 +1,20 @@
-/// Numbers the events of several programs in one sequence. What was lost of one keeps its place as a gap in the numbers.
+/// Numbers the events of several programs in one sequence. Lost events leave gaps in the numbers.
 package struct EventMerger: Sendable {
-    /// Of each program, the number that is expected next; nil: none has come, and what lay before is not missed.
+    /// The number expected next from each program. One without an entry has sent nothing, and no loss is counted.
     private var expected: [Int: UInt64] = [:]
-    /// The number that the next event gets.
+    /// The number of the next event.
     package private(set) var next: UInt64 = 0
 
     package init() {}
 
-    /// What that program's next event is called by itself; nil: nothing is known of it.
+    /// Returns the program's own number for its next event, or `nil` if nothing is known about it.
     package func expects(of ordinal: Int) -> UInt64? { expected[ordinal] }
 
-    /// Makes a program's events count from that number on, so that what is lost before the first look is known to be.
+    /// Counts a program's events from this number on, so that losses before the first snapshot are detected.
     package mutating func expect(_ sequence: UInt64, of ordinal: Int) { expected[ordinal] = sequence }
 
-    /// The next events of one program, in their order, as they are called in the common sequence. `theirs`: the number that
-    /// its next one will have.
+    /// Returns the next events of one program, in order, with their numbers in the common sequence. `theirs` is the
+    /// program's number for the event after them.
     package mutating func number(
         _ new: [SocketEvent], of ordinal: Int, next theirs: UInt64
     ) -> [SocketEvent] {
@@ -23,7 +23,7 @@ package struct EventMerger: Sendable {
             if theirs > awaited { next.saturate(adding: theirs - awaited) }
             expected[ordinal] = max(theirs, awaited)
         }
-        // A program alone keeps its numbers: nothing has to be copied.
+        // A program that is alone keeps its numbers, so that nothing is copied.
         if ordinal == 0, awaited == next, let last = new.last, last.sequence < .max,
             last.sequence &- awaited == UInt64(new.count - 1), new.first?.sequence == awaited
         {
@@ -33,7 +33,7 @@ package struct EventMerger: Sendable {
         var numbered: [SocketEvent] = []
         for event in new where event.sequence >= awaited && event.sequence < .max {
             next.saturate(adding: event.sequence - awaited)
-            // The numbers are used up, which takes programs that lie about how many events they lost.
+            // The numbers are exhausted. Only programs that lie about their number of lost events can cause this.
             guard next < .max else { break }
             awaited = event.sequence + 1
             var event = event
@@ -46,7 +46,7 @@ package struct EventMerger: Sendable {
     }
 }
 
-/// Puts the snapshots of several programs into one.
+/// Merges the snapshots of several programs into one.
 package struct ProgramMerger: Sendable {
     private var events = EventMerger()
 
@@ -55,15 +55,15 @@ package struct ProgramMerger: Sendable {
     /// Whether no event has been numbered.
     package var isEmpty: Bool { events.next == 0 }
 
-    /// What that program's next event is called by itself; nil: nothing is known of it.
+    /// Returns the program's own number for its next event, or `nil` if nothing is known about it.
     package func expects(of ordinal: Int) -> UInt64? { events.expects(of: ordinal) }
 
-    /// Makes a program's events count from that number on, so that what is lost before the first look is known to be.
+    /// Counts a program's events from this number on, so that losses before the first snapshot are detected.
     package mutating func expect(_ sequence: UInt64, of ordinal: Int) { events.expect(sequence, of: ordinal) }
 
-    /// One snapshot of all of them, each with its program's ordinal, as that was asked for. The clocks of one host's
-    /// programs are one clock, so its instant is the latest of theirs. Its counters are sums and its times the largest;
-    /// `shares` has those of each engine. Events are passed on once: they are in this snapshot and in none that follows.
+    /// Returns one snapshot of all programs for `request`, each with its ordinal. The programs of one host share a
+    /// clock, so its instant is the latest of theirs. Its counters are sums and its times the largest; `shares` has
+    /// those of each engine. Each event is in this snapshot and in no later one.
     package mutating func merge(
         _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest
     ) -> EngineSnapshot {
@@ -72,14 +72,14 @@ package struct ProgramMerger: Sendable {
             engine: latest?.engine ?? "", time: latest?.time ?? .zero, wallNanoseconds: latest?.wallNanoseconds ?? 0)
         whole.shares = []
         if snapshots.count == 1, let first = snapshots.first {
-            // What was shown before is the history of one source; several have no common one.
+            // The earlier snapshot is the history of one source. Several sources have no common history.
             whole.before = first.snapshot.before?.map { merge([($0, first.ordinal)], request) }
         }
         for (var snapshot, ordinal) in snapshots.sorted(by: { $0.ordinal < $1.ordinal }) {
             if ordinal > 0 {
                 for index in snapshot.sockets.indices { snapshot.sockets[index].belongs(to: ordinal) }
             }
-            // The sessions of one program alone are passed on without a copy of them.
+            // The sessions of a program that is alone are passed on without a copy.
             if whole.sockets.isEmpty { whole.sockets = snapshot.sockets } else { whole.sockets += snapshot.sockets }
             whole.counters.add(snapshot.counters)
             whole.times.take(snapshot.times)
@@ -102,7 +102,7 @@ package struct ProgramMerger: Sendable {
         whole.nextEvent = events.next
         whole.turn = request.turn
         let moments = snapshots.compactMap(\.snapshot.moment)
-        // With a source that has only a present there is no past of all.
+        // If one source has only a present, there is no common past.
         if moments.count == snapshots.count, let first = moments.first {
             whole.moment = moments.dropFirst().reduce(first) { $0.joined(with: $1) }
         }
@@ -111,7 +111,7 @@ package struct ProgramMerger: Sendable {
 }
 
 extension EngineTimes {
-    /// Makes each the larger one, so that the engine that does worst is seen.
+    /// Keeps the larger of each value, so that the worst engine shows.
     fileprivate mutating func take(_ other: EngineTimes) {
         busy = max(busy, other.busy)
         longestTurn = max(longestTurn, other.longestTurn)

@@ -1,7 +1,7 @@
-// Sums of what other programs claim.
+// Sums of numbers that other programs claim.
 
 extension FixedWidthInteger {
-    /// The sum, or the largest or smallest number where it does not fit.
+    /// Returns the sum, or the largest or smallest number if it doesn't fit.
     package func saturatingAdd(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         guard overflow else { return sum }

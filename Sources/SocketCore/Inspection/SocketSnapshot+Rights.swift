@@ -1,10 +1,9 @@
-// What a viewer without the right to payload is not told: bytes that passed, and what either side said in its handshake
-// or its Close beyond what the protocol itself needs. What is left out is `***`.
+// Hides what a viewer without the right to payload must not see: bytes that passed, and what either side said in its
+// handshake or Close frame beyond what the protocol needs. It is replaced by `***`.
 
 private let hidden = "***"
 
 extension SocketSnapshot {
-    /// Leaves it out.
     mutating func hidePayload() {
         reading.hidePayload()
         writing.hidePayload()
@@ -31,7 +30,7 @@ extension WebSocketPicture {
         request?.hideRequest()
         response?.hideResponse()
         if subprotocol != nil { subprotocol = hidden }
-        // It quotes what the peer said.
+        // The problem quotes the peer.
         if problem != nil { problem = hidden }
         traffic?.closeSent?.hideReason()
         traffic?.closeReceived?.hideReason()
@@ -45,7 +44,7 @@ extension WebSocketCloseFrame {
 }
 
 extension HTTPHead {
-    /// Fields whose values say nothing but how the handshake goes.
+    /// Fields whose values concern only the handshake.
     private static let plain: Set = [
         "connection", "host", "sec-websocket-accept", "sec-websocket-extensions", "sec-websocket-key",
         "sec-websocket-version", "upgrade",
@@ -58,7 +57,7 @@ extension HTTPHead {
         hideFields()
     }
 
-    /// Of the status line, the version and the number are told.
+    /// Keeps the version and the status code of the status line.
     fileprivate mutating func hideResponse() {
         let words = startLine.split(separator: " ", maxSplits: 2)
         startLine = words.prefix(2).joined(separator: " ") + (words.count > 2 ? " \(hidden)" : "")
@@ -73,7 +72,7 @@ extension HTTPHead {
 }
 
 extension SocketError {
-    /// The same, without what a WebSocket's peer said, and without the query of what was asked for.
+    /// Returns the error without what a WebSocket's peer said and without the query of the requested URL.
     fileprivate func withoutPayload(_ whole: String, _ shown: String) -> SocketError {
         let words: String
         switch reason {
@@ -101,7 +100,7 @@ extension HandshakeRefusal {
 }
 
 extension WebSocketProblem {
-    /// What it is, in words of this side alone.
+    /// What the problem is, without the peer's words.
     fileprivate var summary: String {
         switch self {
         case .refused(let refusal): "the server answered \(refusal.status)"
@@ -116,7 +115,7 @@ extension WebSocketProblem {
 }
 
 extension String {
-    /// The same, with the query of a URL or of a request's target left out.
+    /// The text without the query of a URL or of a request's target.
     fileprivate var withoutQuery: String {
         guard let mark = firstIndex(of: "?") else { return self }
         return self[...mark] + hidden

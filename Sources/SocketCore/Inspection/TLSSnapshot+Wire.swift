@@ -1,4 +1,4 @@
-// What the wire says of TLS: what both sides agreed on and what certificates say. Keys and secrets are in none of these.
+// TLS on the wire: what both sides agreed on, and what certificates say. Keys and secrets are never included.
 
 extension TLSSnapshot: WireMessage {
     package static var blank: TLSSnapshot { TLSSnapshot(role: .client, phase: .queued, asked: .zero) }
@@ -99,7 +99,7 @@ extension TLSFailure {
         }
     }
 
-    /// nil: a failure that is not known yet.
+    /// Returns `nil` for a failure that this version doesn't know.
     init?(written: WireVariant) {
         switch written.word {
         case "tls.closedAbort": self = .closedAbort

@@ -1,16 +1,16 @@
-/// How much of one session's traffic a viewer was told.
+/// How much of one session's traffic a viewer has received.
 struct ToldTraffic: Sendable {
-    /// Items from this one on are new to it.
+    /// Items from this sequence number on are new to the viewer.
     private var next: UInt64 = 0
-    /// Those before `next` that were in progress when they were told, and how far each was.
+    /// The progress of items before `next` that were incomplete when they were sent.
     private var open: [UInt64: Int] = [:]
-    /// How many dropped items it was told of.
+    /// The number of dropped items that the viewer knows of.
     private(set) var dropped: UInt64 = 0
 
-    /// Of a message, at most the first and the last so many bytes are told: a frame of the wire holds a mebibyte.
+    /// The maximum number of bytes sent from each end of a message. A frame of the wire holds one mebibyte.
     static let edge = 128 << 10
 
-    /// Adds the items that are new, or have grown, until they come to `most` bytes; whether there are no more.
+    /// Adds items that are new or have grown, up to about `most` bytes. Returns whether no more are left.
     mutating func takeNews(
         of traffic: TrafficSnapshot, into news: inout [TrafficItem], most: Int, edge: Int = edge
     ) -> Bool {
@@ -38,7 +38,7 @@ struct ToldTraffic: Sendable {
         return done != item.done || item.state != .inProgress
     }
 
-    /// Where the items from a sequence number on begin.
+    /// Returns the index of the first item from a sequence number on.
     private func start(of sequence: UInt64, in items: [TrafficItem]) -> Int {
         var low = 0
         var high = items.count

@@ -1,4 +1,4 @@
-// What a viewer may ask of a WebSocket, on the wire.
+// Commands for a WebSocket, on the wire.
 
 /// A `WebSocketCommand` as fields.
 struct WireWebSocketCommand: WireMessage {
@@ -61,7 +61,7 @@ struct WireWebSocketCommand: WireMessage {
 extension WebSocketMessageType: WireWord {}
 
 extension WebSocketProblem {
-    /// What a viewer needs to tell one from the other; the error's detail says the rest.
+    /// What a viewer needs to distinguish problems. The error's detail says the rest.
     var written: WireVariant {
         switch self {
         case .refused(let refusal): WireVariant("webSocket.refused", number: refusal.status)
@@ -74,7 +74,7 @@ extension WebSocketProblem {
         }
     }
 
-    /// nil: one whose details do not travel.
+    /// Returns `nil` for a problem whose details are not sent.
     init?(written: WireVariant) {
         let refusal = HandshakeRefusal(status: written.count, head: HTTPHead(startLine: ""))
         switch written.word {

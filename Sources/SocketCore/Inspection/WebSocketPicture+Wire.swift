@@ -1,4 +1,4 @@
-// What the wire says of a WebSocket. Of its handshake, passwords and cookies stay behind.
+// WebSockets on the wire. Passwords and cookies of the handshake are not sent.
 
 extension WebSocketPicture: WireMessage {
     package static var blank: WebSocketPicture { WebSocketPicture(role: .client, stage: .connecting, target: "") }
@@ -49,7 +49,7 @@ extension HTTPHead: WireMessage {
         try coder.field(2, &fields)
     }
 
-    /// The same without what lets its reader pass for somebody else.
+    /// The same head without credentials, which would let a reader impersonate the sender.
     package var withoutSecrets: HTTPHead {
         let secrets: Set = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
         var head = self

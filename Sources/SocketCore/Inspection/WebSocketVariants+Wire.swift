@@ -1,4 +1,4 @@
-// Enumerations and names of a WebSocket, as they travel.
+// Enumerations and identifiers of a WebSocket, on the wire.
 
 extension WebSocketMessageID: WireAlias {
     package var written: UInt64 { number }

@@ -1,34 +1,34 @@
-/// The encoding of the inspection wire: that of Protocol Buffers (varints, 64-bit numbers and length-delimited bytes,
-/// each behind a field number), so that a field which a reader does not know is skipped, and one that is missing keeps
-/// its default.
+/// The encoding of the inspection wire. It is that of Protocol Buffers (varints, 64-bit numbers and length-delimited
+/// bytes, each after a field number). A field that a reader doesn't know is skipped, and a missing one keeps its
+/// default.
 ///
 /// A type names its fields once, in ascending order, and is written and read by the same lines.
 package protocol WireMessage: WireValue, Equatable {
-    /// A value to begin reading with: what the wire does not say stays as it is here.
+    /// The value to start reading with. Fields that are missing on the wire keep its values.
     static var blank: Self { get }
-    /// Names each field, in ascending order of numbers.
+    /// Codes each field, in ascending order of numbers.
     mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError)
 }
 
 /// Why bytes could not be read.
 package enum WireError: Error, Hashable, Sendable {
-    /// They break the encoding's rules; a sentence.
+    /// They violate the encoding's rules. The text is a sentence.
     case malformed(String)
-    /// They follow the rules, but say something that this version does not know. Where it is one of several, or may be
-    /// missing, it is left out; else what holds it is.
+    /// They follow the rules but contain something that this version doesn't know. It is left out if it is optional or
+    /// one of several; otherwise its container is.
     case unknown
 }
 
-/// What stands in one field.
+/// The value of one field.
 package protocol WireValue {
     static var wireType: WireType { get }
-    /// Bytes of memory that one takes as an element of a list, without what it holds on the heap.
+    /// The bytes of memory that a value takes as an element of a list, without what it holds on the heap.
     static var memory: Int { get }
-    /// Whether it need not be written, since that is what a missing field means.
+    /// Whether the value need not be written, because a missing field means the same.
     var isDefault: Bool { get }
     func write(to writer: inout WireWriter)
     static func read(from reader: inout WireReader) throws(WireError) -> Self
-    /// Adds what it holds on the heap. It stays as it is.
+    /// Adds what the value holds on the heap. The value doesn't change.
     mutating func weigh(into scale: inout WireScale)
 }
 
@@ -37,7 +37,7 @@ extension WireValue {
     package mutating func weigh(into scale: inout WireScale) {}
 }
 
-/// How long a field's value is found to be, as in Protocol Buffers.
+/// How the length of a field's value is found, as in Protocol Buffers.
 package enum WireType: UInt8, Sendable {
     case varint = 0
     case fixed64 = 1
@@ -45,7 +45,7 @@ package enum WireType: UInt8, Sendable {
     case fixed32 = 5
 }
 
-/// Either direction.
+/// Writes or reads fields.
 package protocol WireCoder {
     mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) throws(WireError)
     mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) throws(WireError)
@@ -53,7 +53,7 @@ package protocol WireCoder {
 }
 
 extension WireCoder {
-    /// A number that the program's user chose, with all its bits. Nothing may be computed from it.
+    /// Codes a number that the program's user chose, with all its bits. Nothing may be computed from it.
     package mutating func exactField(_ number: UInt32, _ value: inout Int) throws(WireError) {
         var exact = WireExact(value: Int64(value))
         try field(number, &exact)
@@ -61,7 +61,7 @@ extension WireCoder {
     }
 }
 
-/// Writes fields behind one another.
+/// Writes fields one after another.
 package struct WireWriter: WireCoder {
     package private(set) var bytes: [UInt8] = []
 
@@ -79,16 +79,16 @@ package struct WireWriter: WireCoder {
         for value in values { append(number, value) }
     }
 
-    /// Writes one field, its default too.
+    /// Writes one field, even if it has its default.
     package mutating func append<Value: WireValue>(_ number: UInt32, _ value: Value) {
         varint(UInt64(number) << 3 | UInt64(Value.wireType.rawValue))
         value.write(to: &self)
     }
 
-    /// Forgets what was written, and keeps the room for what will be.
+    /// Discards what was written and keeps the capacity.
     package mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     package mutating func append(_ content: [UInt8]) { bytes.append(contentsOf: content) }
 
     /// Writes a frame of the inspection wire whose content `body` writes.
@@ -103,7 +103,7 @@ package struct WireWriter: WireCoder {
         }
     }
 
-    /// Writes a field that was encoded before.
+    /// Writes a field that is already encoded.
     package mutating func append(_ number: UInt32, encoded: [UInt8]) {
         varint(UInt64(number) << 3 | UInt64(WireType.delimited.rawValue))
         delimited(encoded)
@@ -127,7 +127,7 @@ package struct WireWriter: WireCoder {
         bytes.append(contentsOf: content)
     }
 
-    /// Writes what `body` writes behind its length.
+    /// Writes a length, followed by what `body` writes.
     mutating func delimited(_ body: (inout WireWriter) -> Void) {
         let start = bytes.count
         bytes.append(0)
@@ -140,25 +140,25 @@ package struct WireWriter: WireCoder {
     }
 }
 
-/// Reads fields, in the order in which their numbers ascend; what it is not asked for is skipped.
+/// Reads fields in ascending order of their numbers. Fields that are not requested are skipped.
 package struct WireReader: WireCoder {
     private let bytes: ArraySlice<UInt8>
     private var index: Int
-    /// The key of the field that comes next, once it was looked at.
+    /// The key of the next field, once it has been read.
     private var next: (number: UInt64, type: WireType)?
     private let depth: Int
-    /// Memory that the elements of lists may still take.
+    /// The memory that elements of lists may still take.
     private var room: Int
     /// Nanoseconds to add to each instant.
     let shift: Int64
 
-    /// Messages within messages, at most.
+    /// The maximum depth of messages within messages.
     private static let depthLimit = 16
-    /// The memory that the elements of all lists of one message, those within it included, may take. Two bytes on the
-    /// wire are enough for an element of two kilobytes.
+    /// The maximum memory for the elements of all lists of one message, including those of messages within it. Two
+    /// bytes on the wire are enough for an element of two kilobytes.
     package static let memoryLimit = 32 << 20
 
-    /// Reads these bytes.
+    /// Creates a reader of these bytes.
     package init(_ bytes: ArraySlice<UInt8>, shift: Int64 = 0) {
         self.init(bytes, depth: 0, room: Self.memoryLimit, shift: shift)
     }
@@ -171,7 +171,7 @@ package struct WireReader: WireCoder {
         index = bytes.startIndex
     }
 
-    /// Reads a whole message; `shift`: nanoseconds to add to each instant in it.
+    /// Reads a whole message, and adds `shift` nanoseconds to each instant in it.
     package static func message<Message: WireMessage>(
         _ bytes: ArraySlice<UInt8>, shift: Int64 = 0
     ) throws(WireError) -> Message {
@@ -215,12 +215,12 @@ package struct WireReader: WireCoder {
         }
     }
 
-    /// The fields that nobody asked for, skipped, so that what is malformed behind the last one is found too.
+    /// Skips the remaining fields, so that malformed bytes after the last requested one are found too.
     private mutating func finish() throws(WireError) {
         while let (_, type) = try key() { try skip(type) }
     }
 
-    /// Whether the next field is this one; fields before it are skipped.
+    /// Whether the next field is this one. Fields before it are skipped.
     private mutating func isAt(_ number: UInt32, _ type: WireType) throws(WireError) -> Bool {
         while let key = try key() {
             if key.number > UInt64(number) { return false }

@@ -1,7 +1,7 @@
-/// Measures the memory that a value's texts and lists take, by the same lines that write and read it, so that no field
-/// can be forgotten.
+/// Measures the memory that a value's texts and lists take, with the same lines that write and read it, so that no
+/// field can be forgotten.
 package struct WireScale: WireCoder {
-    /// Bytes so far.
+    /// The number of bytes so far.
     package internal(set) var memory = 0
 
     package init() {}

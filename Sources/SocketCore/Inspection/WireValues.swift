@@ -1,5 +1,6 @@
-// How single values stand on the wire. What GCDAsyncSocket and the kernel call a number is a varint; what may be
-// negative is zigzag-coded (`sint64` of Protocol Buffers); words of ours travel as text, so that new ones break nothing.
+// How single values are encoded on the wire. Numbers that GCDAsyncSocket or the kernel defines are varints. Numbers
+// that can be negative are zigzag-coded (`sint64` of Protocol Buffers). Our own words are sent as text, so that new
+// ones break nothing.
 
 extension WireMessage {
     package static var wireType: WireType { .delimited }
@@ -20,13 +21,13 @@ extension WireMessage {
         try? fields(&scale)
     }
 
-    /// Writes the message by itself, without a length before it. It stays as it is.
+    /// Writes the message without a length before it. The message doesn't change.
     package mutating func encode(to writer: inout WireWriter) {
         // A writer never throws.
         try? fields(&writer)
     }
 
-    /// The message by itself, without a length before it.
+    /// The encoded message, without a length before it.
     package var encoded: [UInt8] {
         var writer = WireWriter()
         var copy = self
@@ -35,8 +36,8 @@ extension WireMessage {
     }
 }
 
-// Numbers are held to a range in which the sum of a thousand of them does not overflow: a viewer must not crash because
-// of what another program claims. 2^53 bytes are 8 PiB. Times have more, since they count nanoseconds.
+// Numbers are limited to a range in which the sum of a thousand doesn't overflow, because another program's claims must
+// not crash a viewer. 2^53 bytes are 8 PiB. Times have a larger range, since they count nanoseconds.
 
 /// The range of the numbers on the wire.
 package enum WireLimit {
@@ -44,7 +45,7 @@ package enum WireLimit {
     package static let number = 1 << 53
     /// The largest time, in nanoseconds: 73 years.
     package static let nanoseconds: Int64 = 1 << 61
-    /// Bytes of UTF-8 that are kept of one text.
+    /// The longest text that is kept, in bytes of UTF-8.
     package static let text = 16 << 10
 }
 
@@ -81,7 +82,7 @@ package struct WireExact: WireValue {
     }
 }
 
-/// What is written as another value.
+/// A value that is encoded as another value.
 package protocol WireAlias: WireValue {
     associatedtype Written: WireValue
     var written: Written { get }
@@ -130,7 +131,7 @@ extension Bool: WireAlias {
     package init(written: UInt64) { self = written != 0 }
 }
 
-/// At least zero: rates and shares.
+/// Rates and shares, which are at least zero.
 extension Double: WireValue {
     package static var wireType: WireType { .fixed64 }
     package var isDefault: Bool { self == 0 }
@@ -145,7 +146,7 @@ extension String: WireValue {
     package static var wireType: WireType { .delimited }
     package var isDefault: Bool { isEmpty }
     package func write(to writer: inout WireWriter) { writer.delimited(utf8) }
-    /// Ill-formed bytes are replaced. A text that is longer than any a program has is cut short.
+    /// Ill-formed bytes are replaced. A text longer than any program has is truncated.
     package static func read(from reader: inout WireReader) throws(WireError) -> String {
         let text = String(decoding: try reader.delimited().prefix(WireLimit.text + 1), as: UTF8.self)
         guard text.utf8.count > WireLimit.text else { return text }
@@ -186,7 +187,7 @@ extension MonotonicTime: WireAlias {
 
 extension SocketID: WireAlias {
     package var written: UInt64 { number }
-    /// The number has 48 bits at most; a viewer of several programs keeps the rest for which one it is of.
+    /// The number has at most 48 bits. A viewer of several programs uses the others for the program's ordinal.
     package init(written: UInt64) throws(WireError) {
         guard written < 1 << 48 else { throw .unknown }
         self.init(written)
@@ -203,7 +204,7 @@ extension SocketFlags: WireAlias {
     package init(written: UInt64) { self.init(rawValue: UInt32(truncatingIfNeeded: written)) }
 }
 
-/// A word of ours, as its text. It is written even where it is the first of its kind.
+/// One of our own words, encoded as its text. It is written even if it is the first of its kind.
 package protocol WireWord: WireAlias, RawRepresentable where RawValue == String, Written == String {}
 
 extension WireWord {

@@ -1,6 +1,6 @@
-// Enumerations with payloads: a word, and the fields that go with it.
+// Enumerations with payloads: a word and its fields.
 
-/// A word and what goes with it.
+/// A word and its fields.
 package struct WireVariant: WireMessage {
     package var word: String
     package var number: Int
@@ -31,13 +31,13 @@ package struct WireVariant: WireMessage {
         try coder.field(6, &flags)
     }
 
-    /// The number as a count or a size, in the range of those.
+    /// The number as a count or a size, limited to the range of those.
     var count: Int { Int(written: Int64(number)) }
 
-    /// The number as nanoseconds, in the range of those.
+    /// The number as nanoseconds, limited to the range of those.
     var nanoseconds: Int64 { max(-WireLimit.nanoseconds, min(Int64(number), WireLimit.nanoseconds)) }
 
-    /// A number of 32 bits.
+    /// Returns the number as a 32-bit number.
     func errno() throws(WireError) -> Int32 { try Int32(written: Int64(number)) }
 }
 
@@ -134,7 +134,7 @@ extension TrafficItem.State: WireAlias {
 }
 
 extension SocketError.Reason: WireAlias {
-    /// The cases without a payload, as they travel.
+    /// The cases without a payload, by their words on the wire.
     private static let words: [(SocketError.Reason, String)] = [
         (.badConfiguration, "badConfiguration"), (.badParameter, "badParameter"), (.connectTimeout, "connectTimeout"),
         (.readTimeout, "readTimeout"), (.writeTimeout, "writeTimeout"), (.idleTimeout, "idleTimeout"),
@@ -154,7 +154,7 @@ extension SocketError.Reason: WireAlias {
         }
     }
 
-    /// A reason that is not known yet is `other`: the detail says it all the same.
+    /// Creates a reason. One that this version doesn't know is `other`, and the detail still describes it.
     package init(written: WireVariant) throws(WireError) {
         switch written.word {
         case "system": self = .system(errno: try written.errno())
