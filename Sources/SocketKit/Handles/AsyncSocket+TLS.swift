@@ -87,7 +87,8 @@ extension AsyncSocket {
         configuration: SocketConfiguration = SocketConfiguration(), tls settings: TLSSettings
     ) async throws(SocketError) -> AsyncSocket {
         guard settings.trustEvaluator == .library else {
-            throw .refused("connect", "judge: nobody can be asked here; use an AsyncSocket with a delegate")
+            throw .refused(
+                "connect", "trustEvaluator: this call has no delegate to ask; use an AsyncSocket with a delegate")
         }
         let socket = AsyncSocket(engine: engine, configuration: configuration)
         try await socket.wait(in: \.securings, "TLS") { () throws(SocketError) in

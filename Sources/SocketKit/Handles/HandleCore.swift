@@ -1,11 +1,11 @@
 import Dispatch
 import SocketCore
 
-/// What every kind of handle holds for its user, under the handle's lock.
+/// The state that every kind of handle has, under the handle's lock.
 struct HandleCore<Delegate: Sendable, Configuration: Sendable>: ~Copyable, Sendable {
     var present = PresentSession()
     var delegate: UnretainedReference<Delegate>
-    /// nil: callbacks come on the engine's queue.
+    /// The way to the delegate's queue, or `nil` if callbacks run on the engine's queue.
     var pump: DelegatePump?
     var configuration: Configuration
     var userData: (any Sendable)?
@@ -18,7 +18,7 @@ struct HandleCore<Delegate: Sendable, Configuration: Sendable>: ~Copyable, Senda
     }
 }
 
-/// All that a handle holds.
+/// The whole state of a handle, which contains a `HandleCore`.
 protocol HandleStorage: ~Copyable {
     associatedtype Delegate: Sendable
     associatedtype Configuration: Sendable
@@ -30,7 +30,7 @@ extension HandleStorage where Self: ~Copyable {
         @inline(__always) get { core.present }
     }
 
-    /// The present session; nil when there is none.
+    /// The present session, or `nil` if there is none.
     var session: SocketID? {
         @inline(__always) get { core.present.id }
     }
@@ -44,7 +44,7 @@ extension HandleStorage where Self: ~Copyable {
     }
 }
 
-/// What the settings of handles do. What is replaced is destroyed after the lock is released.
+/// The settings of handles. A replaced value is destroyed after the lock is released.
 extension Lock where Value: HandleStorage & ~Copyable {
     var delegate: Value.Delegate? {
         get { withLock { $0.delegate } }
@@ -61,7 +61,7 @@ extension Lock where Value: HandleStorage & ~Copyable {
         nonmutating set { replace(with: newValue) { swap(&$0.core.configuration, &$1) } }
     }
 
-    /// Replaces the configuration and returns the old one, to be destroyed where the caller sees fit.
+    /// Replaces the configuration and returns the old one, for the caller to destroy.
     func exchangeConfiguration(with new: Value.Configuration) -> Value.Configuration {
         var configuration = new
         withLock { swap(&$0.core.configuration, &configuration) }

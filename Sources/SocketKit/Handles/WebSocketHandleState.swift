@@ -5,57 +5,57 @@ struct WebSocketHandleState: HandleStorage, ~Copyable {
     /// Its session is the one that is open or being opened, until its end is delivered. Tasks await within it, and only its
     /// notices change anything here: notices of a former session may be delivered after it began.
     var core: HandleCore<any WebSocketDelegate, WebSocketConfiguration>
-    /// Messages that nobody has taken yet; with a delegate only while a task reads.
+    /// Messages no task has read yet. With a delegate, messages come here only while a task reads.
     var inbox = WebSocketInbox()
     var awaited = WebSocketAnswers()
-    /// What was agreed on; nil: not open yet.
+    /// What the handshake agreed on, or `nil` if the WebSocket is not open yet.
     var agreement: WebSocketAgreement?
-    /// How it ended.
+    /// How the WebSocket ended.
     var report: WebSocketCloseReport?
-    /// Whether it is to end without a Close, so that nothing begins anew for it.
+    /// Whether it must end without a Close frame, so that no new session begins.
     var isAborted = false
-    /// Whether a task had read the messages of the former session, so that those still on their way are nobody else's.
+    /// Whether a task had read messages of the former session, so that those still in transit don't go to the delegate.
     var hadReader = false
 }
 
-/// Messages for a task that reads them.
+/// Messages for the task that reads them.
 struct WebSocketInbox {
-    /// What a task is given.
+    /// What a task receives.
     enum Item: Sendable {
         case message(WebSocketMessage)
         case chunk(WebSocketChunk)
     }
 
-    /// Whether a task has begun to read: from then on messages do not go to the delegate.
+    /// Whether a task has begun to read. From then on, messages do not go to the delegate.
     var isRead = false
-    /// A task may wait while items do too, until they are settled.
+    /// The items and the tasks that await them. Both can be waiting until they are settled.
     var backlog = Backlog<Item>()
-    /// Whether input is over, and nobody has come to see that yet.
+    /// Whether input has ended and no task has seen that yet.
     var hasUnseenEnd = false
-    /// How it ended; nil: it has not.
+    /// How input ended, or `nil` if it has not.
     var ending: Fetched<Item>?
 }
 
-/// Who awaits what of one WebSocket.
+/// The tasks that await something of one WebSocket.
 struct WebSocketAnswers {
-    /// Those who wait until it is open.
+    /// Tasks that await the opening.
     var openings = Waiters<SocketError?>()
-    /// Those who wait until something is sent.
+    /// Tasks that await a send.
     var operations: [OperationID: Sending] = [:]
-    /// Those who wait for room, and for the end.
+    /// Tasks that await room, and the end.
     var room = Waiters<SocketError?>()
     var ends = Waiters<WebSocketCloseReport?>()
-    /// Those who wait for the pong to their bytes, in the order of their pings.
+    /// Tasks that await the pong to their bytes, in the order of their pings.
     var pings: [Pinging] = []
 
-    /// Who waits until something is sent.
+    /// A task that awaits a send.
     struct Sending {
         var session: SocketID?
-        /// `nil`: the task was cancelled and has its answer, and the message still goes out.
+        /// The task's continuation, or `nil` if the task was cancelled. The message is still sent then.
         var answer: Answer<SocketError?>?
     }
 
-    /// Who waits for a pong.
+    /// A task that awaits a pong.
     struct Pinging {
         var session: SocketID?
         let operation: OperationID
@@ -63,7 +63,7 @@ struct WebSocketAnswers {
         let answer: Answer<Result<Duration, SocketError>>
     }
 
-    /// A session begins: those who came before it wait within it.
+    /// Moves tasks that came before any session into the session that begins.
     mutating func enter(_ session: SocketID) {
         openings.enter(session)
         room.enter(session)
@@ -72,7 +72,7 @@ struct WebSocketAnswers {
         for (operation, sending) in operations where sending.session == nil { operations[operation]?.session = session }
     }
 
-    /// The answers that the end of a session gives to all that wait within it.
+    /// Takes the answers to all tasks that await within a session, for its end.
     mutating func takeAll(
         of session: SocketID, answering lost: SocketError, _ report: WebSocketCloseReport?
     ) -> [@Sendable () -> Void] {
@@ -81,23 +81,24 @@ struct WebSocketAnswers {
         let sending = operations.filter { $0.value.session == session }
         for operation in sending.keys { operations[operation] = nil }
         return pinging.map { ping in { ping.answer(.failure(lost)) } }
-            // In the order in which they were asked for.
+            // In the order of the requests.
             + sending.sorted { $0.key < $1.key }.map { sending in { sending.value.answer?(lost) } }
             + openings.takeAll(of: session, answering: lost) + room.takeAll(of: session, answering: lost)
             + ends.takeAll(of: session).map { answer in { answer(report) } }
     }
 
-    /// The task that awaits this message was cancelled; `nil` if it has its answer.
+    /// Takes the answer for a cancelled task that awaits this message, or returns `nil` if it has been answered.
     mutating func giveUp(_ operation: OperationID) -> Answer<SocketError?>? {
         operations[operation]?.answer.take()
     }
 
-    /// Takes out the one that awaits the pong to this ping; `nil` if it has its answer.
+    /// Takes the answer for the task that awaits the pong to this ping, or returns `nil` if it has been answered.
     mutating func takePing(_ operation: OperationID) -> Answer<Result<Duration, SocketError>>? {
         pings.firstIndex { $0.operation == operation }.map { pings.remove(at: $0).answer }
     }
 
-    /// Who hears of a pong: whoever waits for these bytes, and all before them, since pongs may answer several pings.
+    /// Takes the answers to a pong: for the task that awaits these bytes and all tasks before it, since one pong may
+    /// answer several pings.
     mutating func takePings(
         _ payload: [UInt8], of session: SocketID
     ) -> [Answer<Result<Duration, SocketError>>] {

@@ -1,12 +1,12 @@
-/// A reference that is not counted, to an object that something else retains for longer.
+/// An uncounted reference to an object that something else retains for longer.
 ///
-/// Proof: whoever makes one says what retains the object meanwhile. There are three:
-/// - A connection is in the engine's table, or `retired`, until the outbox is empty and no step is under way; it is retired
-///   before it leaves the table. So it outlasts its callbacks, and a step that was begun with it.
-/// - A handle is in `holding` while its connection refers to it, until both let go together.
-/// - A socket retains its engine, and only code on the thread that runs a turn can move it while that turn runs.
+/// Proof: there are three uses, each with something that retains the object meanwhile.
+/// - A connection is in the engine's table, or `retired`, until the outbox is empty and no step is in progress. It is retired
+///   before it leaves the table, so it outlives its callbacks and any step that began with it.
+/// - A handle is in `holding` while its connection refers to it, until both references end together.
+/// - A socket retains its engine, and only code on the thread that runs a turn can move it during that turn.
 ///
-/// In a debug build the object is checked at each use, and one that is gone traps.
+/// A debug build checks the object at each use, and traps if it is gone.
 struct BorrowedReference<Object: AnyObject> {
     #if DEBUG
     private unowned let checked: Object

@@ -1,9 +1,9 @@
-/// An object of the caller's whose class need not be `Sendable`, on its way to the queue that the caller named for it.
+/// A caller's object whose class need not be `Sendable`, in transit to the queue that the caller named for it.
 ///
-/// Delegates of an API from before Swift 6 are such objects: their protocols promise nothing about isolation.
+/// Delegates of an API from before Swift 6 are such objects, since their protocols promise nothing about isolation.
 ///
-/// Proof: this struct never touches the object; only its reference is copied, and reference counts are atomic. What is done
-/// with the object is done on the queue that the caller gave together with it, which is the contract of those APIs.
+/// Proof: this struct never uses the object. It copies only the reference, and reference counts are atomic. The object is used
+/// on the queue that the caller passed with it, which is the contract of those APIs.
 package struct CallersObject<Object>: @unchecked Sendable {
     /// The object, to be used on the caller's queue only.
     package let object: Object
@@ -12,10 +12,10 @@ package struct CallersObject<Object>: @unchecked Sendable {
     package init(_ object: Object) { self.object = object }
 }
 
-/// The same, not retained.
+/// A `CallersObject` that is held weakly.
 ///
-/// Proof: as above; and a weak reference may be read on any thread, as long as it is not written at the same time, which its
-/// owner's lock prevents.
+/// Proof: as for `CallersObject`. A weak reference may be read on any thread while nobody writes it, and the lock of its owner
+/// prevents that.
 package struct WeakCallersObject<Object>: @unchecked Sendable {
     private weak var reference: AnyObject?
 

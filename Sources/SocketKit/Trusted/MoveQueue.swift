@@ -1,10 +1,10 @@
-/// Elements in the order in which they came: a ring, which they enter and leave without a copy. An empty one owns no memory.
+/// A first-in, first-out ring whose elements are moved in and out, never copied. It owns no memory until its first element.
 ///
-/// Proof: exactly the `count` slots from `head` on hold elements. `slots` is private and never handed out, so the queue alone
-/// owns its elements, as an array does, and may be sent wherever they may.
+/// Proof: exactly the `count` slots from `head` hold elements. `slots` is private and never handed out, so the queue alone owns
+/// its elements, as an array does, and can be sent wherever they can.
 struct MoveQueue<Element: ~Copyable>: ~Copyable {
     private static var leastCapacity: Int { 16 }
-    /// A burst beyond this gives its memory back.
+    /// The capacity above which an empty queue frees its memory.
     private static var keptCapacity: Int { 1_024 }
 
     private var slots = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
@@ -37,7 +37,7 @@ struct MoveQueue<Element: ~Copyable>: ~Copyable {
         return first
     }
 
-    /// Calls `body` with each, in order, where it lies.
+    /// Calls `body` with each element in order, in place.
     mutating func forEach(_ body: (inout Element) -> Void) {
         for index in 0..<count { body(&slots[(head + index) & (slots.count - 1)]) }
     }

@@ -1,16 +1,16 @@
 import CSocketKitSystem
 
-/// A reference that does not keep its object alive, for an object that is asked for all the time; what `weak` is, faster.
+/// A reference that does not retain its object, as `weak` is, but faster.
 ///
-/// A `weak` reference moves the counts of its object to a side table for good, so that every strong reference costs several
-/// times as much from then on. This one counts in the object itself.
+/// A `weak` reference moves the counts of its object to a side table for good, after which every strong reference costs several
+/// times as much. This one counts in the object itself.
 ///
-/// Proof: the unowned count, taken while the caller held the object, keeps its memory until this is destroyed, so the
-/// address is that of an object of this type, alive or not. `swift_tryRetain` counts it once more unless its `deinit` has
-/// begun, which is what `weak` does; that count is handed to the caller. Both counts are atomic and nothing here changes,
-/// so any thread may ask. `Reference` is one word, or two of which the second is a conformance; anything else traps.
+/// Proof: the unowned count, taken while the caller retained the object, keeps its memory until this value is destroyed. So the
+/// address is that of an object of this type, alive or not. `swift_tryRetain` retains it unless its `deinit` has begun, as
+/// `weak` does, and the caller receives that retain. Both counts are atomic and nothing here changes, so any thread may ask.
+/// `Reference` is one word, or two words of which the second is a conformance; anything else traps.
 ///
-/// Other modules inline it; otherwise they would look up how `Reference` lies in memory at each call.
+/// Other modules inline it, since they would otherwise look up the memory layout of `Reference` at each call.
 @usableFromInline package struct UnretainedReference<Reference>: ~Copyable {
     /// Words as they lie in memory; 0: no object.
     @usableFromInline typealias Words = (object: UInt, conformance: UInt)
