@@ -2,16 +2,16 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// Looks at the sockets of all programs of this host, and at what those programs wait for.
+/// Lists the sockets of all programs on this host and examines what those programs are waiting for.
 ///
-/// It may be used from any thread but an engine's: a look takes milliseconds, and with many sockets tens of them. One at a
-/// time is made.
+/// It can be used from any thread except an engine's, because a snapshot takes milliseconds, or tens of them with many
+/// sockets. Snapshots are taken one at a time.
 package final class HostObserver: Sendable {
-    /// Why this host could not be looked at.
+    /// Why no snapshot of this host could be taken.
     package struct Problem: Error, Hashable {
         /// One sentence, without a period.
         package var sentence: String
-        /// Whether the next look may succeed: memory or descriptors were short.
+        /// Whether the next snapshot may succeed: memory or descriptors were short.
         package var isPassing = false
     }
 
@@ -20,16 +20,17 @@ package final class HostObserver: Sendable {
     let namespace: Int32?
     private let known = Mutex(KnownSockets())
     private let table: Mutex<ProcessTable>
-    /// `nil`: the kernel does not tell which sockets it destroys.
+    /// The source of closed sockets, or `nil` if the kernel does not report which sockets it destroys.
     private let closings: Mutex<ClosingEvents?>
-    /// What was told of closes before a look that then failed.
+    /// The closed sockets that were reported for a snapshot that then failed.
     private let untold = Mutex(UntoldClosings())
     let others: Mutex<OtherNamespaces>
 
-    /// - Parameter readsCalls: whether system calls and their arguments are read where that is allowed.
-    /// - Parameter namespace: a process whose network namespace is looked at; `nil` for this process's own.
-    /// - Parameter entersOthers: whether the network namespaces of all processes are looked at, where that is allowed.
-    /// - Parameter closingRoom: how many bytes of closed sockets' facts the kernel may keep between two looks.
+    /// - Parameter readsCalls: Whether system calls and their arguments are read where that is allowed.
+    /// - Parameter namespace: A process in the network namespace to observe, or `nil` for this process's own.
+    /// - Parameter entersOthers: Whether the network namespaces of all processes are observed, where that is allowed.
+    /// - Parameter closingRoom: The number of bytes that the kernel may buffer for closed sockets between two
+    ///   snapshots.
     package init(
         _ system: HostSystem = .live, readsCalls: Bool = true, namespace: Int32? = nil, entersOthers: Bool = false,
         closingRoom: Int32 = 4 << 20
@@ -40,12 +41,12 @@ package final class HostObserver: Sendable {
         others = Mutex(OtherNamespaces(system, process: namespace, entersOthers: entersOthers))
     }
 
-    /// Whether the network namespaces of all processes are looked at.
+    /// Whether the network namespaces of all processes are observed.
     package var entersOthers: Bool { others.withLock { $0.entersOthers } }
 
-    /// All sockets, without the programs that they belong to. A socket is listed once.
+    /// Returns all sockets, without the programs that they belong to. Each socket is listed once.
     ///
-    /// Throws `Problem` if the kernel refuses. Tables that this kernel does not have are in `hidden.tables`.
+    /// Throws `Problem` if the kernel refuses. Tables that this kernel doesn't have are in `hidden.tables`.
     package func look() throws(Problem) -> HostLook {
         var look = HostLook(time: system.now(), sockets: [])
         takeClosings(&look)
@@ -81,7 +82,8 @@ package final class HostObserver: Sendable {
         }
     }
 
-    /// Before the tables are read: a socket that closes meanwhile is told of in the next look.
+    /// Must run before the tables are read, so that a socket that closes in the meantime is reported in the next
+    /// snapshot.
     private func takeClosings(_ look: inout HostLook) {
         let before = untold.withLock { $0.take() }
         let told = closings.withLock { $0?.take(look.time) }
@@ -89,8 +91,8 @@ package final class HostObserver: Sendable {
         look.closingsLost = told.map { $0.lost + before.lost }
     }
 
-    /// Lets go of what is held of other network namespaces, which end with their last process only if nobody holds
-    /// anything of them. The next look takes it up again; what closes until then is not told of.
+    /// Closes the sockets that are open in other network namespaces. A namespace ends with its last process only if
+    /// nothing else keeps it. The next snapshot opens them again; sockets that close in between are not reported.
     package func rest() { others.withLock { $0.rest() } }
 
     private func problem(_ failure: HostSystem.Failure, _ table: SocketTable) -> Problem {
@@ -102,11 +104,11 @@ package final class HostObserver: Sendable {
     }
 
     /// Finds the programs that have these sockets open.
-    /// - Parameter inodes: of sockets in `look`.
-    /// - Parameter suspects: those of them in which something stands.
-    /// - Parameter threads: whether to look at each thread of these programs, too.
-    /// - Parameter budget: how long to look at programs at most, but for one; those that were not looked at for longest
-    ///   come first. With a budget, owners are looked for by `tellOwners` only.
+    /// - Parameter inodes: Inodes of sockets in `look`.
+    /// - Parameter suspects: The inodes whose sockets appear stalled.
+    /// - Parameter threads: Whether to examine each thread of these programs, too.
+    /// - Parameter budget: The longest time to spend on programs, although one is always examined. The programs that
+    ///   were examined longest ago come first. With a budget, only `tellOwners` searches for owners.
     package func examine(
         _ look: inout HostLook, inodes: Set<UInt64>, suspects: Set<UInt64> = [], reads threads: Bool,
         budget: Duration? = nil
@@ -134,11 +136,11 @@ package final class HostObserver: Sendable {
         }
     }
 
-    /// Of a process with more sockets than this, those that `inodes` names are looked at closely.
+    /// In a process with more sockets than this, only the sockets in `inodes` are examined.
     private static let fewSockets = 256
 
-    /// Looks at one process and its sockets. Returns whether there is such a process.
-    /// - Parameter inodes: of sockets that matter more than others.
+    /// Examines one process and its sockets. Returns whether the process exists.
+    /// - Parameter inodes: Inodes of the sockets that matter most.
     @discardableResult
     package func examine(_ look: inout HostLook, process: Int32, inodes: Set<UInt64> = []) -> Bool {
         table.withLock { table in
@@ -180,7 +182,7 @@ package final class HostObserver: Sendable {
         look.hidden.processes = table.refused
     }
 
-    /// `nil`: another process has its number by now, of which some of this may be.
+    /// Returns `nil` if another process has the number by now, since some of the facts may be that process's.
     private func describe(
         _ entry: inout ProcessTable.Entry, _ inodes: Set<UInt64>, _ threads: Bool, _ reader: ProcessReader,
         _ clocks: inout ProcessorClocks
@@ -198,7 +200,7 @@ package final class HostObserver: Sendable {
         return stat?.start == entry.id.start ? process : nil
     }
 
-    /// Whether a process may be looked into is asked once; an answer of no is remembered.
+    /// Throws `Problem` if a process may not be examined. A refusal is remembered.
     func checkPeek(_ process: Int32) throws(Problem) {
         let reason = table.withLock { table -> String? in
             table.refresh()
@@ -214,9 +216,8 @@ package final class HostObserver: Sendable {
         table.withLock { table in table.update(process) { $0.allowsCalls = false } }
     }
 
-    /// Tells who has which socket open, of all sockets of the host, as far as it is known by now. Each call goes on where
-    /// the one before it stopped.
-    /// - Parameter budget: how long to look at most, but for one process.
+    /// Adds the known owners of all sockets of the host. Each call continues where the previous one stopped.
+    /// - Parameter budget: The longest time to spend, although one process is always scanned.
     package func tellOwners(of look: inout HostLook, budget: Duration) {
         table.withLock { table in
             table.refresh(budget: budget)
@@ -231,8 +232,8 @@ package final class HostObserver: Sendable {
         }
     }
 
-    /// The processes of a name: their `comm`, the base name of their first argument, or the name that they are shown
-    /// under. This process is not among them.
+    /// Returns the processes with a name: their `comm`, the base name of their first argument, or the name that they
+    /// are shown under. This process is never among them.
     package func processes(named name: String) -> [HostProcess] {
         table.withLock { table in
             table.refresh()

@@ -2,7 +2,7 @@ import CSocketKitSystem
 import Glibc
 import SocketCore
 
-/// The system calls by which this host is looked at; each of them can be refused. Tests put their own in place of some.
+/// The system calls that read this host's state, each of which can be refused. Tests replace some of them.
 package struct HostSystem: Sendable {
     /// A system call failed, with this errno.
     package struct Failure: Error, Hashable {
@@ -10,37 +10,37 @@ package struct HostSystem: Sendable {
 
         package init(_ number: Int32) { self.number = number }
 
-        /// A call took too long, or is not made because others have.
+        /// A call took too long, or was not made because too many others are stuck.
         static let late = Failure(ETIMEDOUT)
         static let busy = Failure(EBUSY)
 
-        /// Whether it was not allowed, rather than not there.
+        /// Whether access was refused, as opposed to the target not existing.
         package var isRefusal: Bool { number == EPERM || number == EACCES }
     }
 
-    /// Up to so many bytes of a file from an offset on.
+    /// Reads up to `limit` bytes of a file, starting at `offset`.
     package var read: @Sendable (_ path: String, _ offset: Int, _ limit: Int) throws(Failure) -> [UInt8]
-    /// The target of a symbolic link.
+    /// Returns the target of a symbolic link.
     package var link: @Sendable (_ path: String) throws(Failure) -> [UInt8]
-    /// The names in a folder that are whole numbers.
+    /// Returns the names in a folder that are whole numbers.
     package var numbers: @Sendable (_ path: String) throws(Failure) -> [Int32]
-    /// Up to so many bytes of a process's memory (process_vm_readv(2)).
+    /// Reads up to `limit` bytes of a process's memory (process_vm_readv(2)).
     package var memory: @Sendable (_ process: Int32, _ address: UInt64, _ limit: Int) throws(Failure) -> [UInt8]
-    /// A duplicate of a process's descriptor (pidfd_getfd(2)), which the caller closes.
+    /// Duplicates a process's descriptor (pidfd_getfd(2)). The caller closes the copy.
     package var duplicate: @Sendable (_ process: Int32, _ descriptor: Int32) throws(Failure) -> Int32
-    /// A socket for sock_diag(7) in the network namespace of a process, or in this one's; the caller closes it.
+    /// Opens a socket for sock_diag(7) in the network namespace of a process, or in this one's. The caller closes it.
     package var openDiagnosis: @Sendable (_ namespace: Int32?) throws(Failure) -> Int32
-    /// How far the clock by which each of these CPUs counts its tasks' time is behind `now`, in nanoseconds.
+    /// Returns how far each CPU's task clock is behind `now`, in nanoseconds.
     package var clockOffsets: @Sendable (_ processors: [Int]) -> [Int: Int64]
-    /// CLOCK_MONOTONIC, which is the engine's clock too.
+    /// CLOCK_MONOTONIC, which is also the engine's clock.
     package var now: @Sendable () -> MonotonicTime
-    /// CLOCK_BOOTTIME, by which the kernel dates the start of processes.
+    /// CLOCK_BOOTTIME, which the kernel uses for process start times.
     package var uptime: @Sendable () -> Duration
 
-    /// This host itself.
+    /// The system calls of this host.
     package static let live = HostSystem(
         read: { path, offset, limit throws(Failure) in
-            // These wait for the memory of the process, or for whoever changes its epoll set.
+            // Reading these can block on the process's memory, or while its epoll set is being changed.
             guard path.hasSuffix("/cmdline") || path.contains("/fdinfo/") else {
                 return try readFile(path, offset, limit)
             }
@@ -106,7 +106,7 @@ package struct HostSystem: Sendable {
         var numbers: [Int32] = []
         errno = 0
         while let entry = readdir(stream) {
-            // At its place in memory: the record ends after the name, and is shorter than its type.
+            // Read the name in place: the record ends after the name and is shorter than its type.
             withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { name in
                     var end: UnsafeMutablePointer<CChar>?
@@ -151,10 +151,10 @@ package struct HostSystem: Sendable {
 }
 
 extension HostSystem {
-    /// A small file below /proc; `nil` if it is not there or may not be read.
+    /// Returns the text of a small file below /proc, or `nil` if it does not exist or may not be read.
     func text(_ path: String, limit: Int = 65_536) -> [UInt8]? { try? read(path, 0, limit) }
 
-    /// Files whose text depends on the network namespace of the thread that reads them.
+    /// Reads files whose text depends on the network namespace of the reading thread.
     func networkTexts(_ paths: [String], _ namespace: Int32?) -> [[UInt8]?] {
         guard let namespace else { return paths.map { text($0) } }
         let place = open("/proc/\(namespace)/ns/net", O_RDONLY | O_CLOEXEC)
@@ -163,6 +163,6 @@ extension HostSystem {
         return OwnThread.run { csystem_enter_network(place) == 0 ? paths.map { text($0) } : [] } ?? []
     }
 
-    /// The text of a link's target; `nil` if it is not there or may not be read.
+    /// Returns the target of a link as text, or `nil` if it does not exist or may not be read.
     func target(_ path: String) -> String? { (try? link(path)).map { String(decoding: $0, as: UTF8.self) } }
 }

@@ -1,20 +1,20 @@
 import Glibc
 import SocketCore
 
-/// The sockets of the last look, and the messages that told of them: one that says the same again is not read again.
+/// The sockets of the last snapshot and the messages they were read from. An unchanged message is not parsed again.
 struct KnownSockets {
     private(set) var sockets: [HostSocket] = []
     private(set) var places: [UInt64: Int] = [:]
-    /// Of each socket, at its place.
+    /// The record of each socket, at the same index.
     private var records: [Record] = []
-    /// Which dump is under way, and the last one of each table of each namespace.
+    /// The number of the current dump, and of the last dump of each table in each namespace.
     private var dump: UInt64 = 0
     private var dumps: [Group: UInt64] = [:]
     private var formerDumps: [Group: UInt64] = [:]
-    /// What could not be listed in this look, and in the one before.
+    /// The groups that could not be listed in this snapshot, and in the previous one.
     private var kept: Set<Group> = []
     private var formerKept: Set<Group> = []
-    /// When the last look was, and what has become different since.
+    /// The time of the last snapshot, and the changes since then.
     private var looked: MonotonicTime?
     private var told: Set<UInt64> = []
     private var gone: Set<UInt64> = []
@@ -33,26 +33,26 @@ struct KnownSockets {
         var namespace: UInt16 = 0
     }
 
-    /// Begins a look.
+    /// Starts a snapshot.
     mutating func begin() {
         (formerDumps, dumps) = (dumps, [:])
         (formerKept, kept) = (kept, [])
     }
 
-    /// A table could not be listed: its sockets stay as they were, for one look.
+    /// Keeps the sockets of a table that could not be listed, for one snapshot only.
     mutating func keep(_ group: Group) {
         guard !formerKept.contains(group) else { return }
         kept.insert(group)
         dumps[group] = formerDumps[group]
     }
 
-    /// Begins to take the messages of a table, those that were taken of it before in vain.
+    /// Starts a dump of a table. Messages of an earlier, disturbed dump no longer count.
     mutating func begin(_ group: Group) {
         dump += 1
         dumps[group] = dump
     }
 
-    /// Ends a look: forgets the sockets that it did not tell of.
+    /// Ends a snapshot and removes the sockets that no message reported.
     mutating func end() {
         for place in records.indices.reversed() where dumps[records[place].group] != records[place].dump {
             remove(place)
@@ -75,7 +75,7 @@ struct KnownSockets {
         if socket.transport.isUnix { hasNewNames = true }
     }
 
-    /// Takes one message. One that makes no sense is passed over.
+    /// Adds the socket of one message. A malformed message is skipped.
     mutating func take(_ bytes: RawSpan, _ message: Range<Int>, of group: Group, time: MonotonicTime) {
         let cookie = HostSocket.identity(bytes, message, of: group.table)
         let place = cookie.flatMap { places[HostSocket.id(cookie: $0, in: group.namespace)] }
@@ -100,7 +100,7 @@ struct KnownSockets {
         records.append(record)
     }
 
-    /// The kernel tells the other end of a Unix-domain socket by its inode.
+    /// Sets the peer addresses of Unix-domain sockets. The kernel identifies the peer by its inode.
     private mutating func namePeers() {
         guard hasNewNames else { return }
         hasNewNames = false
@@ -116,7 +116,7 @@ struct KnownSockets {
         }
     }
 
-    /// What is different from the look before; `nil`: there was none.
+    /// Returns and clears the changes since the previous snapshot, or `nil` if there was none.
     mutating func takeChanges(_ time: MonotonicTime) -> HostLook.Changes? {
         defer { (looked, told, gone) = (time, [], []) }
         return looked.map { HostLook.Changes(since: $0, told: told, gone: gone) }
@@ -124,7 +124,7 @@ struct KnownSockets {
 }
 
 extension KnownSockets.Record {
-    /// Whether a message says the same, ages apart.
+    /// Whether a message is the same except for its ages.
     fileprivate func isSame(as bytes: RawSpan, _ range: Range<Int>) -> Bool {
         guard range.count == message.count else { return false }
         let (ages, length) = (ages.places, message.count)

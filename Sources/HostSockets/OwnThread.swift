@@ -2,12 +2,12 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// Runs what changes a thread for good (its CPU, its namespace) on one that ends afterwards.
+/// Runs work that changes its thread permanently (its CPU, its namespace) on a thread that ends afterwards.
 enum OwnThread {
-    /// What such threads have used of CPUs so far, in nanoseconds.
+    /// The CPU time that such threads have used so far, in nanoseconds.
     fileprivate static let used = Atomic<Int64>(0)
 
-    /// What this thread has used of CPUs.
+    /// The CPU time that this thread has used.
     fileprivate static var threadTime: Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -20,7 +20,7 @@ enum OwnThread {
         let value = Mutex<Value?>(nil)
     }
 
-    /// Waits for it. Returns `nil` if there can be no more threads.
+    /// Runs `body` and waits for it. Returns `nil` if no thread can be created.
     static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value? {
         let box = Box<Value>()
         guard
@@ -34,7 +34,7 @@ enum OwnThread {
         return box.value.withLock { $0 }
     }
 
-    /// Does not wait for it. Returns whether there could be one more thread.
+    /// Runs `body` without waiting for it. Returns whether a thread could be created.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = create(body) else { return false }
         pthread_detach(thread)
@@ -64,7 +64,7 @@ enum OwnThread {
 }
 
 extension HostObserver {
-    /// What this thread, and those that any observer made for its looks, have used of CPUs.
+    /// The CPU time used by this thread and by the threads that all observers created for their snapshots.
     package static var processorTime: Duration {
         OwnThread.threadTime + .nanoseconds(OwnThread.used.load(ordering: .relaxed))
     }

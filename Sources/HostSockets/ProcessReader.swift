@@ -1,15 +1,16 @@
 import Glibc
 import SocketCore
 
-/// Describes one process, as far as it may be looked at.
+/// Describes one process, as far as access is allowed.
 struct ProcessReader {
     let system: HostSystem
     let readsCalls: Bool
     let privilege: ProcessTable.Privilege
-    /// ptrace_scope of the Yama module; 0 if there is none.
+    /// The Yama module's ptrace_scope, or 0 if there is none.
     let traceScope: Int
 
-    /// A set with more entries than `largeSet` is read at most once in `pause`: while it is read, its program waits.
+    /// An epoll set with more entries than `largeSet` is read at most once per `pause`, because its program blocks
+    /// meanwhile.
     private static let largeSet = 2_000
     private static let pause = Duration.seconds(30)
 
@@ -19,7 +20,7 @@ struct ProcessReader {
         traceScope = Int(String(decoding: text.prefix { $0 != 10 }, as: UTF8.self)) ?? 0
     }
 
-    /// All but its threads. `inodes` are those of its sockets that matter.
+    /// Describes everything but the threads. `inodes` names the sockets of interest.
     func describe(_ entry: inout ProcessTable.Entry, inodes: Set<UInt64>) -> HostProcess {
         let (folder, stat) = ("/proc/\(entry.id.number)", entry.stat)
         var process = light(entry)
@@ -55,7 +56,7 @@ struct ProcessReader {
         return process
     }
 
-    /// What is known without looking any further.
+    /// Describes what is known without further reads.
     func light(_ entry: ProcessTable.Entry) -> HostProcess {
         let stat = entry.stat
         var process = HostProcess(
@@ -66,7 +67,7 @@ struct ProcessReader {
         return process
     }
 
-    /// Why its calls must not be read, in words; `nil` if they may be.
+    /// Returns why the process's calls must not be read, or `nil` if they may be.
     func mayReadCalls(_ entry: ProcessTable.Entry, _ user: UInt32?) -> String? {
         if !readsCalls { return "--no-calls" }
         if !entry.allowsCalls { return "refused" }

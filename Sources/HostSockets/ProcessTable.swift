@@ -1,50 +1,50 @@
 import Glibc
 import SocketCore
 
-/// What is remembered of this host's processes from one look to the next: which descriptors they have, and what was
-/// refused. A process is known by its number, its start time and its name, since numbers are reused and since a program
-/// that executes another one is asked again.
+/// The processes of this host, kept from one snapshot to the next: their descriptors, and what was refused. A process
+/// is identified by its number, start time and name, because numbers are reused and because a program that executes
+/// another one must be examined again.
 struct ProcessTable {
     struct Entry {
         let id: HostProcess.ID
         var stat: ProcessStat
-        /// What it is called, as of the last scan.
+        /// The display name as of the last scan.
         var name = ""
-        /// Whether its descriptors may be read; it is asked once.
+        /// Whether its descriptors may be read. A refusal is remembered.
         var isOpen = true
-        /// Whether its calls may be read; it is asked once.
+        /// Whether its calls may be read. A refusal is remembered.
         var allowsCalls = true
         var sockets: [Int32: UInt64] = [:]
         var pollDescriptors: Set<Int32> = []
         var hasRing = false
-        /// What was read of its epoll sets, and when.
+        /// The entries of its epoll sets, and when they were read.
         var sets: [Int32: (entries: [HostProcess.PollEntry], time: MonotonicTime)] = [:]
-        /// When it was described last.
+        /// When it was last described.
         var lastRead = MonotonicTime.zero
-        /// What its executable is, and the link to it when that was read.
+        /// The facts about its executable, and the link target when they were read.
         var executable: ExecutableFacts?
         var executablePath: String?
 
-        /// Whether it is still the same program.
+        /// Whether this is still the same program.
         func isSame(as stat: ProcessStat) -> Bool { id.start == stat.start && self.stat.command == stat.command }
     }
 
     private let system: HostSystem
     var marks = LowWaterMarks()
     private(set) var entries: [Int32: Entry] = [:]
-    /// Who has a socket open, by its inode, in the order of their numbers.
+    /// The owners of each socket by its inode, sorted by process and descriptor.
     private(set) var owners: [UInt64: [HostLook.Owner]] = [:]
-    /// The inodes of which that, or what is known of an owner, has changed since it was last asked for.
+    /// The inodes whose owners, or facts about an owner, changed since the last `takeChanged()`.
     private var changed: Set<UInt64> = []
-    /// Sockets that no owner was found of, and when they were looked for last.
+    /// Sockets without a known owner, and when each was last searched for.
     private var unowned: [UInt64: MonotonicTime] = [:]
     private var nextScan = MonotonicTime.zero
     private var rounds = ScanRounds()
-    /// Those that were compared with /proc in this look already.
+    /// The processes already compared with /proc for this snapshot, and whether each one exists.
     private var checked: [Int32: Bool] = [:]
     let privilege: Privilege
 
-    /// Sockets without an owner are looked for again after this time.
+    /// The time after which a socket without an owner is searched for again.
     private static let patience = Duration.seconds(2)
 
     init(_ system: HostSystem) {
@@ -52,7 +52,7 @@ struct ProcessTable {
         privilege = Privilege(system)
     }
 
-    /// What this process may do to others.
+    /// What this process may do to other processes.
     struct Privilege {
         var user: UInt32?
         /// CAP_SYS_PTRACE.
@@ -64,8 +64,8 @@ struct ProcessTable {
         }
     }
 
-    /// Begins a look: takes note of processes that began or ended since the last one. With a budget, some of those that
-    /// began may be left for the next look.
+    /// Starts a snapshot: adds the processes that began and removes those that ended since the last one. With a budget,
+    /// some new processes may be left for the next snapshot.
     mutating func refresh(budget: Duration? = nil) {
         checked.removeAll(keepingCapacity: true)
         guard let numbers = (try? system.numbers("/proc")).map(Set.init) else { return }
@@ -77,7 +77,7 @@ struct ProcessTable {
         }
     }
 
-    /// These processes, first those that were described longest ago.
+    /// Returns these processes, the ones described longest ago first.
     func longestAgo(_ numbers: Set<Int32>) -> [Int32] {
         numbers.map { ($0, entries[$0]?.lastRead ?? .zero) }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map(\.0)
     }
@@ -97,7 +97,7 @@ struct ProcessTable {
         for inode in inodes { unowned[inode] = owners[inode] == nil ? end : nil }
     }
 
-    /// Those who have a socket open at this moment.
+    /// Returns the owners that have a socket open right now.
     mutating func holders(of inode: UInt64) -> [HostLook.Owner] {
         (owners[inode] ?? []).filter { owner in
             let (number, descriptor) = (owner.process, owner.descriptor)
@@ -110,9 +110,9 @@ struct ProcessTable {
         }
     }
 
-    /// Looks at processes in turn, until the time is over. A round of all of them begins after a pause, or at once where
-    /// the owner of a new socket is not known, or something stands in a socket that no round has begun for.
-    /// - Parameter inodes: of sockets that are new.
+    /// Scans processes in turn until the budget is spent. A new round over all processes starts after a pause. It
+    /// starts at once if the owner of a new socket is unknown, or if a socket stalled after the last round started.
+    /// - Parameter inodes: Inodes of new sockets.
     mutating func scanSome(budget: Duration, new inodes: Set<UInt64>) {
         let began = system.now()
         rounds.take(new: inodes)
@@ -125,20 +125,20 @@ struct ProcessTable {
         }
     }
 
-    /// A socket that somebody has or had may have been passed on: a round begins before anybody is accused of what
-    /// stands in it.
-    /// - Parameter inodes: of sockets in which something stands, some of all those that are asked for.
+    /// Requests a new round for stalled sockets. A socket may have been passed to another process, so a round must
+    /// start before its owner is blamed.
+    /// - Parameter inodes: Inodes of the stalled sockets, a subset of all requested ones.
     mutating func look(for inodes: Set<UInt64>, of all: Set<UInt64>) {
         rounds.take(standing: inodes, of: all) { owners[$0] != nil }
     }
 
-    /// The inodes that something changed of since this was asked for last.
+    /// Returns and clears the inodes that changed since the last call.
     mutating func takeChanged() -> Set<UInt64> {
         defer { changed = [] }
         return changed
     }
 
-    /// Looks at one process, whose entry then is that of the program that it is now.
+    /// Scans one process and replaces its entry with that of the program it runs now.
     mutating func scan(_ number: Int32) {
         guard let stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init) else { return forget(number) }
         var entry =
@@ -150,7 +150,7 @@ struct ProcessTable {
             entry.name = ProgramName.helpful(arguments, command: stat.command)
         }
         checked[number] = true
-        // One that has ended has none, and may not be asked.
+        // A process that has ended has no descriptors, and reading them may be refused.
         let hasEnded = stat.state == UInt8(ascii: "Z") || stat.state == UInt8(ascii: "X")
         if !stat.isKernelThread, !hasEnded, entry.isOpen { readDescriptors(of: &entry) }
         replace(entry)
@@ -182,15 +182,16 @@ struct ProcessTable {
         entry.sets = entry.sets.filter { sets.contains($0.key) }
     }
 
-    /// A look at a process of another user would be refused, and may be reported.
+    /// Returns whether reading a process's descriptors can succeed. An attempt on another user's process would be
+    /// refused, and may be reported.
     private func isWorthATry(_ number: Int32) throws(HostSystem.Failure) -> Bool {
         if privilege.mayTrace || privilege.user == 0 { return true }
-        // It is ending.
+        // The process is ending.
         guard let status = system.text("/proc/\(number)/status") else { throw HostSystem.Failure(ESRCH) }
         return ProcessStatus(status).user == privilege.user
     }
 
-    /// Makes sure that an entry is that of the process that has its number now. Returns whether there is one.
+    /// Brings the entry for a process number up to date. Returns whether there is one.
     private mutating func isCurrent(_ number: Int32) -> Bool {
         if let known = checked[number] { return known }
         let stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init)
@@ -236,7 +237,6 @@ struct ProcessTable {
         if owners[inode]?.isEmpty == true { owners[inode] = nil }
     }
 
-    /// Changes what is remembered of a process.
     mutating func update(_ number: Int32, _ body: (inout Entry) -> Void) {
         if var entry = entries[number] {
             body(&entry)
@@ -244,6 +244,6 @@ struct ProcessTable {
         }
     }
 
-    /// Processes whose descriptors may not be read.
+    /// The number of processes whose descriptors may not be read.
     var refused: Int { entries.values.count { !$0.isOpen } }
 }

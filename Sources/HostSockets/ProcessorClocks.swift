@@ -2,17 +2,17 @@ import CSocketKitSystem
 import Glibc
 import SocketCore
 
-/// Tells since when a thread has not run.
+/// Calculates how long a thread has been idle.
 ///
-/// The kernel notes when it last ran by the clock of its CPU's tasks, which stands still while the machine is given to
-/// another guest, and so differs from CPU to CPU. What a thread of our own finds there, right after it came to that CPU, is
-/// now. Since such a clock only falls behind, an old difference would make idle times too long: it is measured again for
-/// each look.
+/// The kernel records a thread's last run on its CPU's task clock. That clock stops while the hypervisor runs another
+/// guest, so it differs between CPUs. A thread of this process that has just moved to a CPU finds that clock's current
+/// time in its own record. The clock only falls further behind, and an old offset would make idle times too long.
+/// Offsets are therefore measured again for each snapshot.
 struct ProcessorClocks {
     private var offsets: [Int: Int64] = [:]
     private var asked: Set<Int> = []
 
-    /// Measures those of these CPUs that were not measured yet. Some may be closed to this process.
+    /// Measures the CPUs that have no offset yet. Some may be unavailable to this process.
     mutating func calibrate(_ processors: Set<Int>, _ system: HostSystem) {
         let new = processors.subtracting(asked)
         guard !new.isEmpty else { return }
@@ -20,7 +20,7 @@ struct ProcessorClocks {
         offsets.merge(system.clockOffsets(new.sorted())) { $1 }
     }
 
-    /// How long ago a thread ran; `nil` if its CPU was not measured.
+    /// Returns how long ago a thread ran, or `nil` if its CPU was not measured.
     func idle(lastRun: Int64, processor: Int, now: MonotonicTime) -> Duration? {
         guard let offset = offsets[processor] else { return nil }
         return max(.zero, .nanoseconds(now.nanoseconds &- lastRun &- offset))

@@ -1,24 +1,26 @@
 import SocketCore
 
-/// When all processes are looked at, a few at a time, for who has which socket open.
+/// Decides when to scan all processes, a few at a time, for the owners of sockets.
 ///
-/// A socket may be handed to a process that was looked at before. So a round begins again and again; at once where the
-/// owner of a new socket is not known, and where something stands in a socket for which no round has begun, so that nobody
-/// is accused in another's place.
+/// A socket can be passed to a process that was scanned before, so rounds repeat. A round starts at once if the owner
+/// of a new socket is unknown, or if a socket stalled after the last round started, so that the wrong process is not
+/// blamed.
 struct ScanRounds {
-    /// Processes of the round under way that it has not come to, in reverse order.
+    /// The processes still to scan in the current round, in reverse order.
     private var pending: [Int32] = []
     private var nextRound = MonotonicTime.zero
-    /// What the one under way has taken.
+    /// The time that the current round has taken.
     private var cost = Duration.zero
-    /// How many have begun.
+    /// The number of rounds started.
     private var count = 0
-    /// Sockets that were new since the last one began.
+    /// Sockets that appeared since the last round started.
     private var newcomers: Set<UInt64> = []
-    /// Sockets that something stands in: how many rounds had begun when that was first seen, or their owner was lost.
+    /// The stalled sockets. `round` is the number of rounds started when the stall was first seen or its owner was
+    /// lost.
     private var standing: [UInt64: (round: Int, isOwned: Bool)] = [:]
 
-    /// How long it is until the next one at least, and so many times what one took: 2 % of a core.
+    /// The pause before the next round, which is at least `leastPause` and `pauseFactor` times the last round's
+    /// duration. Scanning thus uses at most 2 % of a core.
     private static let leastPause = Duration.seconds(5)
     private static let pauseFactor = 50
 
@@ -28,7 +30,7 @@ struct ScanRounds {
 
     mutating func take(new inodes: Set<UInt64>) { newcomers.formUnion(inodes) }
 
-    /// - Parameter inodes: in which something stands, some of all those that are asked for.
+    /// - Parameter inodes: Inodes of the stalled sockets, a subset of all requested ones.
     mutating func take(standing inodes: Set<UInt64>, of all: Set<UInt64>, isOwned: (UInt64) -> Bool) {
         standing = standing.filter { all.contains($0.key) }
         for inode in inodes {
@@ -38,7 +40,7 @@ struct ScanRounds {
         }
     }
 
-    /// Whether it is time for the next one.
+    /// Whether the next round must start.
     func isDue(_ now: MonotonicTime, isOwned: (UInt64) -> Bool) -> Bool {
         guard pending.isEmpty else { return false }
         return now >= nextRound || newcomers.contains { !isOwned($0) }
@@ -53,7 +55,7 @@ struct ScanRounds {
 
     mutating func next() -> Int32? { pending.popLast() }
 
-    /// So much of it was done; where that was all, the next one has its time.
+    /// Adds the time spent on the round. If the round is finished, schedules the next one.
     mutating func pause(from began: MonotonicTime, until end: MonotonicTime) {
         cost += end - began
         if pending.isEmpty { nextRound = end + Self.pause(after: cost) }
