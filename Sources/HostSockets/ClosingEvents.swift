@@ -1,26 +1,26 @@
 import Glibc
 import SocketCore
 
-/// Gathers what the kernel tells of sockets that it destroys.
+/// Receives the kernel's reports of sockets that it destroys.
 struct ClosingEvents: ~Copyable {
     private let descriptor: Int32
-    /// How many the kernel had no room for, as far as it was told already.
+    /// The number of dropped reports already returned as lost.
     private var lostBefore: UInt32 = 0
 
-    /// So many are taken at a time; the others wait for the next one.
+    /// The most sockets taken at a time. The others wait for the next call.
     private static let most = 8_192
     private static let room = 4_096
-    /// SO_MEMINFO, whose ninth number is what was dropped.
+    /// SO_MEMINFO, whose ninth number is the drop count.
     private static let memoryFacts: Int32 = 55
 
-    /// `nil`: this kernel does not tell, or it is not allowed.
-    /// - Parameter size: how many bytes the kernel may keep for this.
+    /// Returns `nil` if this kernel does not report closed sockets, or access is refused.
+    /// - Parameter size: The number of bytes that the kernel may buffer.
     static func open(_ system: HostSystem, _ namespace: Int32?, room size: Int32) -> ClosingEvents? {
         guard let descriptor = openDescriptor(system, namespace, room: size) else { return nil }
         return ClosingEvents(descriptor)
     }
 
-    /// A descriptor that is told of what closes.
+    /// Opens a descriptor on which closed sockets are reported.
     static func openDescriptor(_ system: HostSystem, _ namespace: Int32?, room size: Int32) -> Int32? {
         guard let descriptor = try? system.openDiagnosis(namespace) else { return nil }
         guard prepare(descriptor, room: size) else {
@@ -30,17 +30,17 @@ struct ClosingEvents: ~Copyable {
         return descriptor
     }
 
-    /// Takes a descriptor of `openDescriptor` over.
+    /// Takes ownership of a descriptor from `openDescriptor`.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     private static func prepare(_ descriptor: Int32, room: Int32) -> Bool {
         var room = room
         let length = socklen_t(MemoryLayout.size(ofValue: room))
-        // Root may have more than others.
+        // Root may exceed the limit for other users.
         if setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &room, length) != 0 {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, length)
         }
-        // struct sockaddr_nl: the family, and the groups as bits. One that has no address of its own is told nothing.
+        // struct sockaddr_nl: the family, and the groups as bits. An unbound socket receives no reports.
         let groups = HostSocket.closingGroups.reduce(UInt32(0)) { $0 | 1 << UInt32($1 - 1) }
         let address: [UInt32] = [UInt32(UInt16(AF_NETLINK)), 0, groups]
         return address.withUnsafeBytes { bytes in
@@ -50,13 +50,13 @@ struct ClosingEvents: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Those since the last time, in their order, and how many more there were that the kernel had no room for.
+    /// Returns the sockets closed since the last call, in order, and the number of reports that the kernel dropped.
     mutating func take(_ now: MonotonicTime) -> (sockets: [HostSocket], lost: UInt64) {
         var found: [HostSocket] = []
         var buffer = [UInt8](repeating: 0, count: Self.room)
         while found.count < Self.most {
             let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            // Some were lost: that is counted below, and what came after them is there.
+            // Some reports were dropped. They are counted below, and the later ones can still be read.
             if count < 0, errno == EINTR || errno == ENOBUFS { continue }
             guard count > 0 else { break }
             var offset = 0
@@ -79,7 +79,7 @@ struct ClosingEvents: ~Copyable {
     }
 }
 
-/// What was told of closes before a look that then failed: the next one tells of it.
+/// Closed sockets that were reported for a snapshot that then failed. The next snapshot includes them.
 struct UntoldClosings {
     private var sockets: [HostSocket] = []
     private var lost: UInt64 = 0

@@ -1,15 +1,15 @@
 import Glibc
 import SocketCore
 
-/// For how many bytes the programs of sockets wait that have some unread (SO_RCVLOWAT): who waits for more than there are
-/// does not hang.
+/// The SO_RCVLOWAT values of sockets with unread bytes. A program that waits for more bytes than have arrived is not
+/// hung.
 struct LowWaterMarks {
-    /// So many are asked for in one look, first those that were asked for longest ago.
+    /// The most values read for one snapshot. Those read longest ago come first.
     private static let most = 64
 
     private var known: [UInt64: (mark: Int, time: MonotonicTime)] = [:]
 
-    /// Asks by duplicates that are closed at once, in programs whose calls may be read.
+    /// Reads the values from duplicates that are closed at once, in programs whose calls may be read.
     mutating func read(_ sockets: [HostSocket], _ look: inout HostLook, _ system: HostSystem) {
         let there = Set(sockets.map(\.id))
         known = known.filter { there.contains($0.key) }

@@ -1,34 +1,34 @@
 import SocketCore
 
-/// Which network namespace each process of this host is in, as far as that may be seen, and which of these namespaces are
-/// looked at.
+/// The network namespace of each process on this host, where that is visible, and which of these namespaces are listed.
 struct NamespaceTable {
     struct Entry {
         let ordinal: UInt16
         var members: Set<Int32>
     }
 
-    /// So many are looked at, the own one included.
+    /// The most namespaces listed, including the starting one.
     static let most = 64
-    /// A process may move to another namespace, and its number may be another's: so many are asked again in each look.
+    /// The number of processes checked again in each snapshot. A process may move to another namespace, and its number
+    /// may be reused.
     private static let rechecks = 128
 
     private let system: HostSystem
     private let own: UInt64?
-    /// Processes by namespace, and the namespace of each process; `nil`: it may not be seen.
+    /// The processes of each namespace, and the namespace of each process, or `nil` if it is not visible.
     private(set) var members: [UInt64: Set<Int32>] = [:]
     private var places: [Int32: UInt64?] = [:]
     private var turn: [Int32] = []
-    /// Processes that may not be asked; that was refused once, and may be reported each time.
+    /// Processes that may not be examined. They are not tried again, because each attempt may be reported.
     private var refused: Set<Int32> = []
-    /// The other namespaces that are looked at, by inode.
+    /// The ordinals of the other listed namespaces, by inode.
     private(set) var ordinals: [UInt64: UInt16] = [:]
     private var lastOrdinal: UInt16 = 0
 
-    /// - Parameter own: the inode of the namespace that is looked at from.
+    /// - Parameter own: The inode of the starting namespace.
     init(_ system: HostSystem, own: UInt64?) { (self.system, self.own) = (system, own) }
 
-    /// Takes note of processes that began, ended or moved.
+    /// Updates the table for processes that began, ended or moved.
     mutating func refresh() {
         guard let numbers = (try? system.numbers("/proc")).map(Set.init) else { return }
         for number in Array(places.keys) where !numbers.contains(number) { forget(number) }
@@ -40,7 +40,7 @@ struct NamespaceTable {
         choose()
     }
 
-    /// How many namespaces there are for which there was no room.
+    /// The number of namespaces that are not listed because the table is full.
     var left: Int { members.count - ordinals.count - (own.flatMap { members[$0] } == nil ? 0 : 1) }
 
     private mutating func place(_ number: Int32) {
@@ -65,7 +65,7 @@ struct NamespaceTable {
         if members[inode]?.isEmpty == true { members[inode] = nil }
     }
 
-    /// Those that were looked at stay; others follow in the order of their first process.
+    /// Keeps the namespaces already listed. Others follow in the order of their first process.
     private mutating func choose() {
         ordinals = ordinals.filter { members[$0.key] != nil }
         guard ordinals.count < Self.most - 1 else { return }

@@ -2,12 +2,12 @@ import CSocketKitSystem
 import Glibc
 import SocketCore
 
-/// Looks at the sockets of network namespaces other than the one that is looked at from.
+/// Lists the sockets of network namespaces other than the starting one.
 ///
-/// Nothing of a namespace is held but the socket by which the kernel tells of what closes in it, and that no longer than
-/// until the look after its last process ended.
+/// The only thing kept of a namespace is the socket on which the kernel reports closed sockets. It is released by the
+/// first snapshot after the namespace's last process ended.
 struct OtherNamespaces {
-    /// What the kernel tells of closes in one namespace.
+    /// The closed sockets that the kernel reports in one namespace.
     private final class Closings {
         var events: ClosingEvents
 
@@ -15,19 +15,19 @@ struct OtherNamespaces {
     }
 
     private let system: HostSystem
-    /// The one that is looked at from, as far as it is known.
+    /// The starting namespace, or `nil` if it is unknown.
     private let facts: HostNamespace?
     private var names = NamespaceNames()
-    /// `nil`: only the one namespace is looked at.
+    /// The other namespaces, or `nil` if only the starting one is listed.
     private var table: NamespaceTable?
     private var closings: [UInt16: Closings] = [:]
 
-    /// How many bytes of closed sockets' facts the kernel may keep in each.
+    /// The number of bytes that the kernel may buffer for closed sockets in each namespace.
     private static let closingRoom: Int32 = 256 << 10
-    /// A process that is entered by may have ended: so many of a namespace are tried.
+    /// The number of processes tried to enter a namespace, since some may have ended.
     private static let tries = 4
 
-    /// - Parameter process: the process whose namespace is looked at from; `nil` for this one.
+    /// - Parameter process: The process in the starting namespace, or `nil` for this one.
     init(_ system: HostSystem, process: Int32?, entersOthers: Bool) {
         self.system = system
         let path = process.map { "/proc/\($0)/ns/net" } ?? "/proc/self/ns/net"
@@ -39,16 +39,16 @@ struct OtherNamespaces {
 
     var entersOthers: Bool { table != nil }
 
-    /// Holds nothing of any namespace until the next look.
+    /// Releases every namespace until the next snapshot.
     mutating func rest() { closings = [:] }
 
-    /// A process that is in this namespace; `nil`: there is none, or it is the one that is looked at from.
+    /// Returns a process in this namespace, or `nil` if there is none or it is the starting namespace.
     func process(in ordinal: UInt16) -> Int32? {
         guard let table, let inode = table.ordinals.first(where: { $0.value == ordinal })?.key else { return nil }
         return table.members[inode]?.min()
     }
 
-    /// Adds the sockets of all other namespaces, and what closed in them.
+    /// Adds the sockets of all other namespaces, and the sockets that closed in them.
     mutating func look(into look: inout HostLook, _ known: inout KnownSockets) {
         names.refresh(look.time)
         if var facts {
@@ -68,14 +68,15 @@ struct OtherNamespaces {
                 closingRoom: closings[ordinal] == nil ? Self.closingRoom : nil)
         }
         let found = NamespaceVisit.make(visits, system)
-        // One that could not be entered may be about to end.
+        // A namespace that could not be entered may be about to end.
         let entered = Set(found.map(\.visit.ordinal))
         closings = closings.filter { entered.contains($0.key) }
         look.hidden.namespaces = table.left + visits.count - found.count
         for outcome in found { add(outcome, to: &look, &known) }
     }
 
-    /// Before the tables are read, as for the own namespace.
+    /// Must run before the tables are read, so that a socket that closes in the meantime is reported in the next
+    /// snapshot.
     private func takeClosings(_ look: inout HostLook) {
         for (ordinal, closings) in closings.sorted(by: { $0.key < $1.key }) {
             let told = closings.events.take(look.time)
@@ -104,32 +105,32 @@ struct OtherNamespaces {
     }
 }
 
-/// A look at one namespace, on a thread that enters it.
+/// A visit to one namespace, on a thread that enters it.
 struct NamespaceVisit: Sendable {
     let ordinal: UInt16
     let inode: UInt64
-    /// Processes that are in it.
+    /// Processes in the namespace.
     let processes: [Int32]
-    /// `nil`: what closes is told already.
+    /// The buffer size for closed sockets, or `nil` if they are already being reported.
     let closingRoom: Int32?
 
     struct Outcome: Sendable {
         let visit: NamespaceVisit
         var messages: [SocketTable: [(bytes: [UInt8], time: MonotonicTime)]] = [:]
-        /// Tables that could not be listed this time.
+        /// The tables that could not be listed on this visit.
         var failed: [SocketTable] = []
         var localPorts: ClosedRange<UInt16>?
-        /// A descriptor that is told of what closes, which the caller owns.
+        /// The descriptor on which closed sockets are reported. The caller owns it.
         var closings: Int32?
     }
 
-    /// Makes all these looks on one thread. One that cannot be entered has no outcome.
+    /// Makes all visits on one thread. A namespace that cannot be entered has no outcome.
     static func make(_ visits: [NamespaceVisit], _ system: HostSystem) -> [Outcome] {
         guard !visits.isEmpty else { return [] }
         return OwnThread.run { visits.sorted { $0.ordinal < $1.ordinal }.compactMap { $0.make(system) } } ?? []
     }
 
-    /// The thread stays in the namespace.
+    /// Enters the namespace and lists its sockets. The thread stays in the namespace.
     private func make(_ system: HostSystem) -> Outcome? {
         guard processes.contains(where: enter) else { return nil }
         var outcome = Outcome(visit: self)
@@ -141,7 +142,7 @@ struct NamespaceVisit: Sendable {
             do throws(HostSystem.Failure) {
                 outcome.messages[table] = try dump.messages(of: table)
             } catch {
-                // A table that this kernel does not have is missing in the own namespace, too.
+                // A table that this kernel does not have is also missing in the starting namespace.
                 if error.number != ENOENT { outcome.failed.append(table) }
             }
         }
@@ -149,7 +150,7 @@ struct NamespaceVisit: Sendable {
         return outcome
     }
 
-    /// Whether this process is in the namespace, and that could be entered.
+    /// Enters the namespace by a process. Returns whether the process is in it and the kernel allowed it.
     private func enter(by process: Int32) -> Bool {
         let place = open("/proc/\(process)/ns/net", O_RDONLY | O_CLOEXEC)
         guard place >= 0 else { return false }
@@ -160,12 +161,12 @@ struct NamespaceVisit: Sendable {
     }
 }
 
-/// The names that network namespaces have below /run/netns (ip-netns(8)).
+/// The names of network namespaces below /run/netns (ip-netns(8)).
 struct NamespaceNames {
     private var names: [UInt64: String] = [:]
     private var read: MonotonicTime?
 
-    /// They are read again after this time.
+    /// The time after which the names are read again.
     private static let pause = Duration.seconds(5)
     private static let most = 4_096
 
@@ -182,7 +183,7 @@ struct NamespaceNames {
             }
             var facts = stat()
             guard !name.hasPrefix("."), stat("\(folder)/\(name)", &facts) == 0 else { continue }
-            // Of two names, the same at each look.
+            // Of two names for one namespace, pick the same one each time.
             if names[UInt64(facts.st_ino)].map({ name < $0 }) ?? true { names[UInt64(facts.st_ino)] = name }
         }
     }

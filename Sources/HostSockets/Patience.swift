@@ -2,10 +2,10 @@ import Dispatch
 import SocketCore
 import Synchronization
 
-/// Runs calls that another process may hold up for as long as it likes: its memory may be locked, or lie in a file of a
-/// server that does not answer. A call that takes too long is left to itself, with the thread that makes it.
+/// Runs calls that another process can block indefinitely: its memory may be locked, or backed by a file on a server
+/// that does not answer. A call that takes too long is abandoned, together with the thread that makes it.
 package final class Patience: Sendable {
-    /// What one thread does next; `nil`: it ends.
+    /// A thread and its next job. The thread ends if the job is `nil`.
     private final class Caller: Sendable {
         let next = Mutex<(@Sendable () -> Void)?>(nil)
         let wake = DispatchSemaphore(value: 0)
@@ -26,7 +26,7 @@ package final class Patience: Sendable {
 
     private struct State {
         var caller: Caller?
-        /// Calls that were left to themselves and have not come back.
+        /// The number of abandoned calls that have not returned.
         var stuck = 0
     }
 
@@ -39,15 +39,15 @@ package final class Patience: Sendable {
     private let mostStuck: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: how long a call may take.
-    /// - Parameter mostStuck: while so many calls have not come back, no other is made.
+    /// - Parameter limit: The longest time that a call may take.
+    /// - Parameter mostStuck: The number of stuck calls at which new calls are rejected.
     package init(limit: Duration = .milliseconds(200), mostStuck: Int = 8) {
         (self.limit, self.mostStuck) = (limit, mostStuck)
     }
 
     deinit { state.withLock { $0.caller?.ask(nil) } }
 
-    /// Throws ETIMEDOUT if it takes too long, EBUSY if too many calls have not come back.
+    /// Runs `body` on another thread. Throws ETIMEDOUT if it takes too long, or EBUSY if too many calls are stuck.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(HostSystem.Failure) -> Value
     ) throws(HostSystem.Failure) -> Value {
@@ -67,7 +67,7 @@ package final class Patience: Sendable {
         return try result.get()
     }
 
-    /// A thread that nobody else uses; `nil`: too many are stuck, or there can be no more.
+    /// Returns a thread that is not in use, or `nil` if too many calls are stuck or no thread can be created.
     private func takeCaller() -> Caller? {
         let (idle, isFree) = state.withLock { ($0.caller.take(), $0.stuck < mostStuck) }
         if let idle { return idle }
@@ -83,7 +83,7 @@ package final class Patience: Sendable {
         spare?.ask(nil)
     }
 
-    /// What it is asked for next is done when its call has come back.
+    /// Abandons a thread. It ends once its call has returned.
     private func leave(_ caller: Caller) {
         state.withLock { $0.stuck += 1 }
         caller.ask { @Sendable [self] in

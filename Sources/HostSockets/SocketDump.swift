@@ -1,11 +1,11 @@
 import Glibc
 import SocketCore
 
-/// Asks the kernel for its tables of sockets (sock_diag(7)).
+/// Reads the kernel's socket tables (sock_diag(7)).
 struct SocketDump {
     /// Why a table was not read.
     enum Problem: Error {
-        /// It changed while it was read, or more came than there was room for.
+        /// The table changed while it was read, or the receive buffer overflowed.
         case disturbed
         case system(HostSystem.Failure)
     }
@@ -13,12 +13,12 @@ struct SocketDump {
     let system: HostSystem
     let namespace: Int32?
 
-    /// A dump that was disturbed is made again, so often.
+    /// The number of times a disturbed dump is tried.
     private static let tries = 4
     private static let room = 64 << 10
     private static let receiveBuffer: Int32 = 1 << 20
 
-    /// Those sockets of a table that are at these ports.
+    /// Returns the sockets of a table that use these ports.
     func sockets(
         of table: SocketTable, localPort: UInt16?, peerPort: UInt16?
     ) throws(HostSystem.Failure) -> [HostSocket] {
@@ -31,7 +31,7 @@ struct SocketDump {
         return found
     }
 
-    /// Brings what is known of a table's sockets up to date.
+    /// Updates the known sockets of a table.
     func update(_ known: inout KnownSockets, _ table: SocketTable) throws(HostSystem.Failure) {
         let group = KnownSockets.Group(table: table)
         try ask(table) {
@@ -41,7 +41,7 @@ struct SocketDump {
         }
     }
 
-    /// The messages about a table's sockets, and when each came.
+    /// Returns the messages about a table's sockets, and when each arrived.
     func messages(of table: SocketTable) throws(HostSystem.Failure) -> [(bytes: [UInt8], time: MonotonicTime)] {
         var found: [(bytes: [UInt8], time: MonotonicTime)] = []
         try ask(table) {
@@ -52,7 +52,7 @@ struct SocketDump {
         return found
     }
 
-    /// Asks until a dump is not disturbed. When all tries were disturbed, what the last one told stands.
+    /// Repeats the dump until it is not disturbed. If every try was disturbed, the last result is kept.
     private func ask(
         _ table: SocketTable, _ localPort: UInt16? = nil, _ peerPort: UInt16? = nil, begin: () -> Void,
         take: (RawSpan, Range<Int>, MonotonicTime) -> Void
@@ -68,7 +68,7 @@ struct SocketDump {
         }
     }
 
-    /// With a socket of its own, so that nothing of an earlier dump is left in it.
+    /// Uses a new socket, so that no data of an earlier dump is left in it.
     private func ask(
         _ request: [UInt8], _ sequence: UInt32, _ take: (RawSpan, Range<Int>, MonotonicTime) -> Void
     ) throws(Problem) {

@@ -1,18 +1,18 @@
 import SocketCore
 
-/// Looks at the threads of a process: what each is in, and since when it has not run.
+/// Reads the threads of a process: what each one is waiting in, and for how long it has been idle.
 struct ThreadReader {
     let system: HostSystem
     let process: Int32
     let rung: HostProcess.Rung
     let machine: SystemCall.Machine?
 
-    /// An idle time above this is believed only if the thread is still on the CPU that it was on before.
+    /// An idle time above this is trusted only if the thread is still on the same CPU.
     private static let doubt = Duration.milliseconds(100)
 
     struct Outcome {
         var threads: [HostThread] = []
-        /// Whether calls, or what they point to, may not be read after all. None has one then.
+        /// Whether reading calls or their arguments was refused. If so, no thread has a call.
         var isRefused = false
     }
 
@@ -22,13 +22,14 @@ struct ThreadReader {
         for number in (try? system.numbers(folder)) ?? [] {
             if let stat = stat("\(folder)/\(number)") { stats.append((number, stat)) }
         }
-        // Before the threads' own times are read: one that ran meanwhile then seems to have run just now.
+        // Calibrate before the threads' own times are read, so that a thread that runs meanwhile appears to have just
+        // run.
         clocks.calibrate(Set(stats.compactMap(\.stat.processor)), system)
         var outcome = Outcome()
         var asksForCalls = rung == .arguments
         for (number, stat) in stats.sorted(by: { $0.number < $1.number }) {
             let folder = "\(folder)/\(number)"
-            // It may have ended.
+            // The thread may have ended.
             guard let now = self.stat(folder), now.start == stat.start else { continue }
             var thread = HostThread(number: number, name: now.command, state: now.state)
             time(&thread, folder, now, clocks)

@@ -24,18 +24,18 @@ extension UnreadBytes.Options {
 }
 
 extension HostObserver {
-    /// At most so many bytes are looked at.
+    /// The most bytes that are peeked at.
     package static let peekLimit = 4_096
 
-    /// Looks at the bytes that a program has not read, by a duplicate of its descriptor that is closed again at once: one
-    /// that is kept would keep the connection open after its program closed it.
+    /// Peeks at the bytes that a program has not read, using a duplicate of its descriptor. The duplicate is closed at
+    /// once, because it would keep the connection open after the program closed it.
     ///
-    /// A look takes the socket's lock, and may make the kernel announce a larger window. It would take away an error that
-    /// waits for the program, so it is made only where bytes wait and no error does; between these two questions and the
-    /// look one may still come.
+    /// A peek takes the socket's lock and may make the kernel advertise a larger window. It would also consume a
+    /// pending error meant for the program, so it is made only if bytes are waiting and no error is pending. An error
+    /// can still arrive between these checks and the peek.
     ///
-    /// Throws `Problem` if the program does not have this socket any more, or may not be looked into.
-    /// - Parameter socket: as a look listed it.
+    /// Throws `Problem` if the program no longer has this socket, or may not be examined.
+    /// - Parameter socket: The socket as a snapshot listed it.
     package func peek(
         _ socket: HostSocket, process: Int32, descriptor: Int32, most: Int = peekLimit
     ) throws(Problem) -> UnreadBytes {
@@ -66,7 +66,7 @@ extension HostObserver {
         return found
     }
 
-    /// Why the bytes of a socket are not looked at; `nil` if they can be.
+    /// Returns why the bytes of a socket must not be peeked at, or `nil` if they can be.
     private static func objection(_ socket: HostSocket, _ copy: Int32) -> String? {
         if socket.isListening { return "it listens" }
         guard socket.unread ?? socket.receiveQueue ?? 0 > 0 else { return "nothing is unread" }
@@ -79,13 +79,13 @@ extension HostObserver {
         return nil
     }
 
-    /// What the kernel says of a socket now.
+    /// Returns the socket's current state in the kernel.
     private func current(_ socket: HostSocket) -> HostSocket? {
         let other = others.withLock { $0.process(in: socket.namespace) }
         guard socket.namespace == 0 || other != nil else { return nil }
         let dump = SocketDump(system: system, namespace: other ?? namespace)
         let tables = SocketTable.allCases.filter { $0.transports.contains(socket.transport) }
-        // Not lazily: a lazy compactMap asks twice, and the second answer may be another.
+        // Not lazily: a lazy compactMap runs the query twice, and the second answer may differ.
         for table in tables {
             let found = try? dump.sockets(of: table, localPort: socket.local?.port, peerPort: socket.peer?.port)
             if let now = found?.first(where: { $0.cookie == socket.cookie }) { return now }
