@@ -1,4 +1,4 @@
-// OpenSSL 3 for Swift: what its macros hide. No logic.
+// OpenSSL 3 macros as functions and constants for Swift. No logic.
 #pragma once
 #if !__has_include(<openssl/ssl.h>)
 #error "OpenSSL's headers are missing: apt-get install libssl-dev"
@@ -43,7 +43,7 @@ static inline void co_would_block(BIO *bio) {
 }
 static inline void co_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 
-// The certificate in PEM, then its chain, as SSL_CTX_use_certificate_chain_file reads them from a file.
+// Reads the certificate and then its chain from PEM, as SSL_CTX_use_certificate_chain_file reads them from a file.
 static inline int co_ctx_use_pem_chain(SSL_CTX *c, const void *pem, int length) {
   BIO *bio = BIO_new_mem_buf(pem, length);
   X509 *own = bio ? PEM_read_bio_X509_AUX(bio, 0, 0, 0) : 0;
@@ -56,7 +56,7 @@ static inline int co_ctx_use_pem_chain(SSL_CTX *c, const void *pem, int length) 
     X509_free(next);
     done = 0;
   }
-  // The end of the text is an error to the reader.
+  // The PEM reader reports the end of the text as an error.
   if (done) ERR_clear_error();
   BIO_free(bio);
   return done;
@@ -69,7 +69,7 @@ static inline int co_ctx_use_pem_key(SSL_CTX *c, const void *pem, int length, pe
   BIO_free(bio);
   return done;
 }
-// Keys and certificates out of the library context that read them into the one that uses them.
+// Copies keys and certificates from the library context that read them into the one that uses them.
 static inline EVP_PKEY *co_key_again(const EVP_PKEY *key) {
   unsigned char *der = 0;
   int length = i2d_PrivateKey(key, &der);
@@ -86,8 +86,9 @@ static inline X509 *co_certificate_again(const X509 *certificate) {
   OPENSSL_free(der);
   return again;
 }
-// 1; -1: no container; -2: cannot be opened; -3: something is missing; 0: OpenSSL refused it. A library context of its
-// own has the ciphers that most containers of Apple's Keychain use and OpenSSL calls legacy.
+// Returns 1 on success, -1 if the bytes are not a container, -2 if it cannot be opened, -3 if the key or certificate is
+// missing, or 0 if OpenSSL rejected it. A separate library context provides the ciphers that OpenSSL calls legacy,
+// which most containers from Apple's Keychain use.
 static inline int co_ctx_use_pkcs12(SSL_CTX *c, const void *bytes, int length, const char *passphrase) {
   OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
   OSSL_PROVIDER *standard = library ? OSSL_PROVIDER_load(library, "default") : 0;

@@ -1,8 +1,9 @@
-// Entry points of the Swift runtime that its compiler calls in every program. No logic.
+// Swift runtime functions that the compiler calls in every program. No logic.
 #pragma once
-// The object, counted once more; NULL once its deinit has begun. An unowned count must keep its memory.
+// Retains the object. Returns NULL once its deinit has started. The caller must hold an unowned reference, which keeps
+// its memory.
 void *swift_tryRetain(void *object);
 void swift_release(void *object);
-// A count that keeps an object's memory, not its life.
+// An unowned reference keeps an object's memory but does not keep the object alive.
 void *swift_unownedRetain(void *object);
 void swift_unownedRelease(void *object);
