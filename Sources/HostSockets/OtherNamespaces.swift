@@ -2,7 +2,7 @@ import CSocketKitSystem
 import Glibc
 import SocketCore
 
-/// Lists the sockets of network namespaces other than the starting one.
+/// Lists the sockets of network namespaces other than the one that the observer starts in.
 ///
 /// The only thing kept of a namespace is the socket on which the kernel reports closed sockets. It is released by the
 /// first snapshot after the namespace's last process ended.
@@ -27,7 +27,7 @@ struct OtherNamespaces {
     /// The number of processes tried to enter a namespace, since some may have ended.
     private static let tries = 4
 
-    /// - Parameter process: The process in the starting namespace, or `nil` for this one.
+    /// - Parameter process: A process in the starting namespace, or `nil` for this process.
     init(_ system: HostSystem, process: Int32?, entersOthers: Bool) {
         self.system = system
         let path = process.map { "/proc/\($0)/ns/net" } ?? "/proc/self/ns/net"

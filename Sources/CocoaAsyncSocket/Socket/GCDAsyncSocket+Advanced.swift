@@ -1,32 +1,33 @@
 import Foundation
 import SocketKit
 
-/// The socket queue.
+/// The socket queue and the descriptors.
 extension GCDAsyncSocket {
-    /// Tells that the socket queue that this socket was given targets a serial queue, on which the socket is asked too. No
-    /// effect without a socket queue of one's own, since the shared one targets nothing of the user's.
+    /// Declares that this socket's queue targets the given serial queue, so that the socket can also be used from that
+    /// queue. Has no effect without a socket queue of its own, since the shared queue targets none of the caller's
+    /// queues.
     public func markSocketQueueTargetQueue(_ socketQueuesPreConfiguredTargetQueue: DispatchQueue) {
         let (engine, hasOwnQueue) = state.withLock { ($0.engine, $0.hasOwnQueue) }
         if hasOwnQueue { engine.mark(target: socketQueuesPreConfiguredTargetQueue, true) }
     }
 
-    /// Takes that back, for all sockets of this socket queue.
+    /// Undoes `markSocketQueueTargetQueue(_:)` for all sockets of this socket queue.
     public func unmarkSocketQueueTargetQueue(_ socketQueuesPreviouslyConfiguredTargetQueue: DispatchQueue) {
         let (engine, hasOwnQueue) = state.withLock { ($0.engine, $0.hasOwnQueue) }
         if hasOwnQueue { engine.mark(target: socketQueuesPreviouslyConfiguredTargetQueue, false) }
     }
 
-    /// Runs the block on the socket queue and waits until it has returned; may be called there.
+    /// Runs the block on the socket queue and waits until it returns. It may be called on that queue.
     public func perform(_ block: () -> Void) { engine.perform(block) }
 
-    /// The descriptor, of a socket that accepts on both families that of IPv4. Only within `perform`; -1 elsewhere, and
-    /// while there is none.
+    /// Returns the descriptor, or the IPv4 one if the socket accepts on both families. Returns -1 if there is none, and
+    /// outside `perform`.
     public func socketFD() -> Int32 { descriptor { _ in true } }
 
-    /// The IPv4 descriptor, likewise.
+    /// Returns the IPv4 descriptor, or -1 if there is none, and outside `perform`.
     public func socket4FD() -> Int32 { descriptor { $0 == .v4 } }
 
-    /// The IPv6 descriptor, likewise.
+    /// Returns the IPv6 descriptor, or -1 if there is none, and outside `perform`.
     public func socket6FD() -> Int32 { descriptor { $0 == .v6 } }
 
     private func descriptor(_ isWanted: (SocketAddress.Family) -> Bool) -> Int32 {
@@ -39,14 +40,14 @@ extension GCDAsyncSocket {
         return stream.withDescriptor { $0 } ?? -1
     }
 
-    /// What iOS needs to go on in the background; false: there is none of it here.
+    /// Returns `false`: backgrounding is an iOS feature.
     public func enableBackgroundingOnSocket() -> Bool { false }
 }
 
 /// Utilities.
 extension GCDAsyncSocket {
-    /// The addresses of a host, each a `Data` that holds a sockaddr. Blocks while the resolver asks. `localhost` and
-    /// `loopback` are 127.0.0.1 and ::1.
+    /// Returns the addresses of a host, each a `Data` that holds a sockaddr. Blocks during name resolution. `localhost`
+    /// and `loopback` are 127.0.0.1 and ::1.
     public class func lookupHost(_ host: String, port: UInt16) throws -> NSMutableArray {
         let addresses = try rethrowing(NSError.stream) { () throws(SocketError) in
             try SocketAddress.addresses(ofHost: host, port: port)
@@ -54,19 +55,19 @@ extension GCDAsyncSocket {
         return NSMutableArray(array: addresses.compactMap(\.ipData))
     }
 
-    /// The numeric host in a sockaddr; nil where it is neither IPv4 nor IPv6.
+    /// Returns the numeric host in a sockaddr, or `nil` if it is neither IPv4 nor IPv6.
     public class func host(fromAddress address: Data) -> String? { SocketAddress(address)?.plainHost }
 
-    /// The port in a sockaddr; 0 where it is neither IPv4 nor IPv6.
+    /// Returns the port in a sockaddr, or 0 if it is neither IPv4 nor IPv6.
     public class func port(fromAddress address: Data) -> UInt16 { SocketAddress(address)?.port ?? 0 }
 
-    /// Whether data holds a sockaddr of IPv4.
+    /// Whether the data holds an IPv4 sockaddr.
     public class func isIPv4Address(_ address: Data) -> Bool { SocketAddress(address)?.family == .v4 }
 
-    /// Whether data holds a sockaddr of IPv6.
+    /// Whether the data holds an IPv6 sockaddr.
     public class func isIPv6Address(_ address: Data) -> Bool { SocketAddress(address)?.family == .v6 }
 
-    /// Reads host and port; false, and nothing is written, where the data is neither IPv4 nor IPv6.
+    /// Reads the host and port of a sockaddr. Returns `false` and writes nothing if it is neither IPv4 nor IPv6.
     @discardableResult
     public class func getHost(
         _ hostPtr: UnsafeMutablePointer<NSString?>?, port portPtr: UnsafeMutablePointer<UInt16>?,
@@ -75,7 +76,8 @@ extension GCDAsyncSocket {
         getHost(hostPtr, port: portPtr, family: nil, fromAddress: address)
     }
 
-    /// The same with the family: AF_INET or AF_INET6.
+    /// Reads the host, the port and the family (AF_INET or AF_INET6) of a sockaddr. Returns `false` and writes nothing
+    /// if it is neither IPv4 nor IPv6.
     @discardableResult
     public class func getHost(
         _ hostPtr: UnsafeMutablePointer<NSString?>?, port portPtr: UnsafeMutablePointer<UInt16>?,

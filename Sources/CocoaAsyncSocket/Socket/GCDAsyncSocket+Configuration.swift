@@ -2,19 +2,19 @@ import Foundation
 import SocketKit
 
 extension GCDAsyncSocket {
-    /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
+    /// The delegate, held weakly. A new delegate receives every callback that hasn't started yet.
     public weak var delegate: (any GCDAsyncSocketDelegate)? {
         get { state.withLock { Unchecked($0.delegate.object) }.value }
         set { change { $0.delegate = WeakDelegate(newValue) } }
     }
 
-    /// Where callbacks come; nil: nobody is called.
+    /// The queue that callbacks run on, or `nil` for no callbacks.
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.delegateQueue } }
         set { change { $0.delegateQueue = newValue } }
     }
 
-    /// Reads both as they are at one instant.
+    /// Reads the delegate and its queue atomically.
     public func getDelegate(
         _ delegatePtr: UnsafeMutablePointer<(any GCDAsyncSocketDelegate)?>?,
         delegateQueue delegateQueuePtr: UnsafeMutablePointer<DispatchQueue?>?
@@ -24,7 +24,7 @@ extension GCDAsyncSocket {
         delegateQueuePtr?.pointee = queue
     }
 
-    /// Sets both together.
+    /// Sets the delegate and its queue together.
     public func setDelegate(_ delegate: (any GCDAsyncSocketDelegate)?, delegateQueue: DispatchQueue?) {
         change { state in
             state.delegate = WeakDelegate(delegate)
@@ -32,13 +32,13 @@ extension GCDAsyncSocket {
         }
     }
 
-    /// Sets the delegate; it has taken effect when this returns, as everywhere here.
+    /// Sets the delegate. Like every setter here, it takes effect before it returns.
     public func synchronouslySetDelegate(_ delegate: (any GCDAsyncSocketDelegate)?) { self.delegate = delegate }
 
-    /// Sets the queue, likewise.
+    /// Sets the delegate queue. Like every setter here, it takes effect before it returns.
     public func synchronouslySetDelegateQueue(_ delegateQueue: DispatchQueue?) { self.delegateQueue = delegateQueue }
 
-    /// Sets both together, likewise.
+    /// Sets the delegate and its queue together. Like every setter here, it takes effect before it returns.
     public func synchronouslySetDelegate(_ delegate: (any GCDAsyncSocketDelegate)?, delegateQueue: DispatchQueue?) {
         setDelegate(delegate, delegateQueue: delegateQueue)
     }
@@ -55,39 +55,39 @@ extension GCDAsyncSocket {
         state.withLock { body(&$0.configuration) }
     }
 
-    /// Whether IPv4 is used; it concerns the next accept or connect.
+    /// Whether IPv4 is used. A change applies to the next accept or connect.
     public var isIPv4Enabled: Bool {
         get { state.withLock { $0.configuration.isIPv4Enabled } }
         set { set { $0.isIPv4Enabled = newValue } }
     }
 
-    /// Whether IPv6 is used; it concerns the next accept or connect.
+    /// Whether IPv6 is used. A change applies to the next accept or connect.
     public var isIPv6Enabled: Bool {
         get { state.withLock { $0.configuration.isIPv6Enabled } }
         set { set { $0.isIPv6Enabled = newValue } }
     }
 
-    /// Which family a connect tries first where a name has both; IPv4 by default.
+    /// Whether a connect tries IPv4 first if a name has addresses of both families. Defaults to `true`.
     public var isIPv4PreferredOverIPv6: Bool {
         get { state.withLock { !$0.configuration.prefersIPv6 } }
         set { set { $0.prefersIPv6 = !newValue } }
     }
 
-    /// How long a connect waits for one address before it tries the next as well, in seconds; 0.3 by default. After a
-    /// refusal it does not wait.
+    /// How many seconds a connect waits for one address before it also tries the next. Defaults to 0.3. After a refusal
+    /// it doesn't wait.
     public var alternateAddressDelay: TimeInterval {
         get { state.withLock { $0.configuration.attemptDelay }.seconds }
         set { set { $0.attemptDelay = Duration(timeout: newValue) ?? .zero } }
     }
 
-    /// Anything of the user's; it is not looked at, and stays when the session ends.
+    /// A value for your own use. The socket never reads it, and keeps it when the session ends.
     public var userData: Any? {
         get { state.withLock { $0.userData }.value }
         set { state.replace(with: Unchecked(newValue)) { swap(&$0.userData, &$1) } }
     }
 
-    /// Whether the socket disconnects when the peer ends its stream; true by default. Otherwise the delegate is told, and
-    /// writes still reach the peer.
+    /// Whether the socket disconnects when the peer ends its stream. Defaults to `true`. Otherwise the delegate is
+    /// notified, and writes still reach the peer.
     public var autoDisconnectOnClosedReadStream: Bool {
         get { state.withLock { !$0.configuration.allowsHalfOpen } }
         set {

@@ -3,19 +3,21 @@ import SocketKit
 
 /// Accepting.
 extension GCDAsyncSocket {
-    /// Accepts on a port of every interface; 0: the kernel chooses one. Throws `badConfigError` without a delegate, without
-    /// its queue, with both families switched off, or where the socket is in use; the errno where the kernel refuses.
+    /// Accepts connections on a port of every interface, or on a port that the kernel chooses if `port` is 0. Throws
+    /// `badConfigError` if the delegate or its queue is missing, both families are disabled or the socket is in use,
+    /// and the errno if the kernel refuses.
     public func accept(onPort port: UInt16) throws { try accept(onInterface: nil, port: port) }
 
-    /// Accepts on one interface: its name, one of its numeric addresses, `localhost` or `loopback`, and a port behind a
-    /// colon where `port` is 0; nil: on every one. Throws `badParamError` where there is no such interface.
+    /// Accepts connections on one interface, or on all if `interface` is `nil`. It can be a name, a numeric address,
+    /// `localhost` or `loopback`. If `port` is 0, it can end with a colon and a port. Throws `badParamError` if there
+    /// is no such interface.
     public func accept(onInterface interface: String?, port: UInt16) throws {
         let place = InterfaceDescription(interface, port: port)
         try listen(on: .tcp(host: place.host, port: place.port))
     }
 
-    /// Accepts on a Unix-domain socket at the path of a file URL. A socket file that nobody listens on is replaced; any
-    /// other file there is left alone, and refused.
+    /// Accepts connections on a Unix-domain socket at the path of a file URL. A socket file that no process listens on
+    /// is replaced. Any other file at that path is left alone, and the call throws.
     public func accept(on url: URL) throws {
         try checkIdle()
         guard url.isFileURL, !url.path.isEmpty else {
@@ -38,7 +40,7 @@ extension GCDAsyncSocket {
         }
     }
 
-    /// What upstream checks before a socket begins anything, in its order.
+    /// Makes the checks that upstream makes before each start, in its order.
     func checkIdle() throws {
         let (delegate, queue) = state.withLock { Unchecked(($0.delegate.object, $0.delegateQueue)) }.value
         if delegate == nil { throw NSError.badConfiguration("a delegate is needed; set it before") }
@@ -53,7 +55,7 @@ extension GCDAsyncSocket {
 }
 
 extension SocketConfiguration {
-    /// What a listener has that its connections have too: the families, and nothing else.
+    /// The settings that accepted connections inherit from a listener: the families only.
     fileprivate var ofAccepted: SocketConfiguration {
         var configuration = SocketConfiguration()
         (configuration.isIPv4Enabled, configuration.isIPv6Enabled) = (isIPv4Enabled, isIPv6Enabled)
@@ -61,21 +63,22 @@ extension SocketConfiguration {
     }
 }
 
-/// Connecting. Each call throws what is known at once and begins the rest, of which the delegate hears: that the
-/// connection stands, or why it ended. Reads and writes may be queued at once.
+/// Connecting. Each call throws the errors that are known at once. The delegate is notified when the connection is
+/// established, or why it failed. Reads and writes can be queued at once.
 extension GCDAsyncSocket {
-    /// Connects to a host: a name, or a numeric address.
+    /// Connects to a host, given as a name or numeric address.
     public func connect(toHost host: String, onPort port: UInt16) throws {
         try connect(toHost: host, onPort: port, viaInterface: nil, withTimeout: -1)
     }
 
-    /// The same with a timeout, which covers resolving and connecting.
+    /// Connects to a host. The timeout covers both resolving and connecting.
     public func connect(toHost host: String, onPort port: UInt16, withTimeout timeout: TimeInterval) throws {
         try connect(toHost: host, onPort: port, viaInterface: nil, withTimeout: timeout)
     }
 
-    /// The same from one interface: `[interface][:port]`, the interface by its name or one of its numeric IPv4 addresses,
-    /// the port our own. Throws `badParamError` for an empty host, port 0 and an interface that there is not.
+    /// Connects to a host from one interface, written as `[interface][:port]`: the interface's name or one of its
+    /// numeric IPv4 addresses, and the local port. Throws `badParamError` if the host is empty, the port is 0 or the
+    /// interface does not exist.
     public func connect(
         toHost inHost: String, onPort port: UInt16, viaInterface inInterface: String?,
         withTimeout timeout: TimeInterval
@@ -84,17 +87,17 @@ extension GCDAsyncSocket {
         try connect(to: .tcp(host: inHost, port: port), inInterface, timeout)
     }
 
-    /// Connects to an address: the bytes of a sockaddr_in or sockaddr_in6, no more and no less.
+    /// Connects to an address: exactly the bytes of a sockaddr_in or sockaddr_in6.
     public func connect(toAddress remoteAddr: Data) throws {
         try connect(toAddress: remoteAddr, viaInterface: nil, withTimeout: -1)
     }
 
-    /// The same with a timeout.
+    /// Connects to an address, with a timeout.
     public func connect(toAddress remoteAddr: Data, withTimeout timeout: TimeInterval) throws {
         try connect(toAddress: remoteAddr, viaInterface: nil, withTimeout: timeout)
     }
 
-    /// The same from one interface, in the form of `connect(toHost:onPort:viaInterface:withTimeout:)`.
+    /// Connects to an address from one interface, written as in `connect(toHost:onPort:viaInterface:withTimeout:)`.
     public func connect(
         toAddress remoteAddr: Data, viaInterface interface: String?, withTimeout timeout: TimeInterval
     ) throws {
@@ -123,8 +126,8 @@ extension GCDAsyncSocket {
 
 /// Disconnecting.
 extension GCDAsyncSocket {
-    /// Disconnects at once; reads and writes that are pending are dropped. The delegate's call is on its queue when this
-    /// returns, and goes to the delegate of now, whichever is set later. No effect on a socket that is not in use.
+    /// Disconnects at once and drops pending reads and writes. When this returns, the delegate's callback is on its
+    /// queue, and goes to the current delegate even if another is set later. Has no effect if the socket is not in use.
     public func disconnect() {
         let (engine, session) = state.withLock { ($0.engine, $0.leave()) }
         switch session {
@@ -135,20 +138,20 @@ extension GCDAsyncSocket {
         engine.flushCallbacks()
     }
 
-    /// Disconnects once every pending read is done, whatever is still to be written. Reads and writes that come later are
+    /// Disconnects once every pending read has completed, even if writes are pending. Later reads and writes are
     /// ignored.
     public func disconnectAfterReading() { disconnect(.afterReading) }
 
-    /// Disconnects once every pending write is done, whatever is still to be read. Reads and writes that come later are
+    /// Disconnects once every pending write has completed, even if reads are pending. Later reads and writes are
     /// ignored.
     public func disconnectAfterWriting() { disconnect(.afterWriting) }
 
-    /// Disconnects once every pending read and write is done. Reads and writes that come later are ignored.
+    /// Disconnects once every pending read and write has completed. Later reads and writes are ignored.
     public func disconnectAfterReadingAndWriting() { disconnect(.afterBoth) }
 
     private func disconnect(_ mode: CloseMode) {
         if let stream { return stream.disconnect(mode) }
-        // Nothing is pending where there is no connection.
+        // A listener has no pending operations.
         if listener != nil { disconnect() }
     }
 }

@@ -2,10 +2,10 @@ import Foundation
 import SocketKit
 
 extension GCDAsyncSocket {
-    /// Whether the socket is not in use. While it connects or accepts it is neither disconnected nor connected.
+    /// Whether the socket is not in use. While it connects or accepts, it is neither disconnected nor connected.
     public var isDisconnected: Bool { stream?.isDisconnected ?? (listener?.session == nil) }
 
-    /// Whether bytes can pass.
+    /// Whether the connection is open.
     public var isConnected: Bool { stream?.isConnected ?? false }
 
     private var peer: SocketAddress? {
@@ -19,34 +19,35 @@ extension GCDAsyncSocket {
         return [local]
     }
 
-    /// The peer's numeric address; nil when not connected.
+    /// The peer's numeric address, or `nil` if the socket isn't connected.
     public var connectedHost: String? { peer?.plainHost }
 
-    /// The peer's port; 0 when not connected.
+    /// The peer's port, or 0 if the socket isn't connected.
     public var connectedPort: UInt16 { peer?.port ?? 0 }
 
-    /// The file URL of the peer's Unix-domain socket; nil for others, and where the peer has no name.
+    /// The file URL of the peer's Unix-domain socket, or `nil` for other sockets and for a peer without a path.
     public var connectedUrl: URL? { peer?.path.map { URL(fileURLWithPath: $0) } }
 
-    /// Our own numeric address, the IPv4 one of a socket that accepts on both families; nil when not in use.
+    /// The local numeric address, or `nil` if the socket isn't in use. A socket that accepts on both families returns
+    /// the IPv4 one.
     public var localHost: String? { locals.first?.plainHost }
 
-    /// Our own port; 0 when not in use.
+    /// The local port, or 0 if the socket isn't in use.
     public var localPort: UInt16 { locals.first?.port ?? 0 }
 
-    /// The peer's sockaddr; nil when not connected.
+    /// The peer's sockaddr, or `nil` if the socket isn't connected.
     public var connectedAddress: Data? { peer?.ipData }
 
-    /// Our own sockaddr; nil when not in use.
+    /// The local sockaddr, or `nil` if the socket isn't in use.
     public var localAddress: Data? { locals.first?.ipData }
 
-    /// Whether it is an IPv4 socket; a socket that accepts may be both.
+    /// Whether the socket uses IPv4. A socket that accepts can use both families.
     public var isIPv4: Bool { locals.contains { $0.family == .v4 } }
 
-    /// Whether it is an IPv6 socket; a socket that accepts may be both.
+    /// Whether the socket uses IPv6. A socket that accepts can use both families.
     public var isIPv6: Bool { locals.contains { $0.family == .v6 } }
 
-    /// Whether bytes pass encrypted.
+    /// Whether the connection is encrypted.
     public var isSecure: Bool {
         guard let stream, stream.isConnected else { return false }
         return stream.isSecure

@@ -1,27 +1,27 @@
 import Foundation
 import SocketKit
 
-/// Reading. Each call queues one read. It does nothing, without a word, on a socket that is not in use or was told to
-/// disconnect after something, and where an argument makes no sense.
+/// Reading and writing. Each call queues one read or write. It does nothing if the socket is not in use, will
+/// disconnect after pending operations, or gets an invalid argument.
 ///
-/// Where a buffer is given, the bytes go into it from the offset on, before the delegate is called; it grows where it has
-/// to. Nobody may change it until then. The data that the delegate gets has the same bytes in memory of its own, so that it
-/// stays when the buffer changes.
+/// If a buffer is given, the bytes are written to it at the offset before the delegate is called, and it grows if
+/// necessary. It must not be changed until then. The delegate's data is a separate copy, so it stays the same when the
+/// buffer changes.
 extension GCDAsyncSocket {
-    /// Reads the first bytes that come.
+    /// Reads the first bytes that arrive.
     public func readData(withTimeout timeout: TimeInterval, tag: Int) {
-        // Nothing about it can be wrong.
+        // This request is always valid.
         withStream { $0.read(ReadRequest(.available(limit: nil), timeout: Duration(timeout: timeout), tag: tag)) }
     }
 
-    /// Reads the first bytes that come, into a buffer; nil: as without one. An offset behind the buffer's end is refused.
+    /// Reads the first bytes that arrive into a buffer, if there is one. An offset beyond the buffer's end is rejected.
     public func readData(
         withTimeout timeout: TimeInterval, buffer: NSMutableData?, bufferOffset offset: UInt, tag: Int
     ) {
         read(.available(limit: nil), timeout, tag, buffer, offset)
     }
 
-    /// The same, at most `length` bytes; 0: as many as there are.
+    /// Reads the first bytes that arrive into a buffer: at most `length` bytes, or any number if it is 0.
     public func readData(
         withTimeout timeout: TimeInterval, buffer: NSMutableData?, bufferOffset offset: UInt, maxLength length: UInt,
         tag: Int
@@ -29,7 +29,7 @@ extension GCDAsyncSocket {
         read(.available(limit: length.limit), timeout, tag, buffer, offset)
     }
 
-    /// Reads exactly so many bytes; 0 is refused.
+    /// Reads exactly `length` bytes. A length of 0 is rejected.
     public func readData(toLength length: UInt, withTimeout timeout: TimeInterval, tag: Int) {
         guard length > 0 else { return }
         withStream {
@@ -37,7 +37,7 @@ extension GCDAsyncSocket {
         }
     }
 
-    /// The same, into a buffer.
+    /// Reads exactly `length` bytes into a buffer. A length of 0 is rejected.
     public func readData(
         toLength length: UInt, withTimeout timeout: TimeInterval, buffer: NSMutableData?, bufferOffset offset: UInt,
         tag: Int
@@ -45,25 +45,27 @@ extension GCDAsyncSocket {
         read(.length(Int(clamping: length)), timeout, tag, buffer, offset)
     }
 
-    /// Reads up to and including a separator; nil or an empty one is refused.
+    /// Reads up to and including a separator. A separator that is `nil` or empty is rejected.
     public func readData(to data: Data?, withTimeout timeout: TimeInterval, tag: Int) {
         read(.delimiter([UInt8](data ?? Data()), limit: nil), timeout, tag)
     }
 
-    /// The same, into a buffer.
+    /// Reads up to and including a separator, into a buffer. An empty separator is rejected.
     public func readData(
         to data: Data, withTimeout timeout: TimeInterval, buffer: NSMutableData?, bufferOffset offset: UInt, tag: Int
     ) {
         read(.delimiter([UInt8](data), limit: nil), timeout, tag, buffer, offset)
     }
 
-    /// Reads up to and including a separator, within `length` bytes; 0: without a limit. Where these bytes do not hold the
-    /// separator, the socket disconnects with `readMaxedOutError`. A limit less than the separator is refused.
+    /// Reads up to and including a separator, within `length` bytes, or without a limit if it is 0. If these bytes
+    /// don't contain the separator, the socket disconnects with `readMaxedOutError`. A limit shorter than the separator
+    /// is rejected.
     public func readData(to data: Data, withTimeout timeout: TimeInterval, maxLength length: UInt, tag: Int) {
         read(.delimiter([UInt8](data), limit: length.limit), timeout, tag)
     }
 
-    /// The same, into a buffer.
+    /// Reads up to and including a separator, within `length` bytes, into a buffer. The limit works as without a
+    /// buffer.
     public func readData(
         to data: Data, withTimeout timeout: TimeInterval, buffer: NSMutableData?, bufferOffset offset: UInt,
         maxLength length: UInt, tag: Int
@@ -79,7 +81,7 @@ extension GCDAsyncSocket {
     private func read(
         _ kind: ReadRequest.Kind, _ timeout: TimeInterval, _ tag: Int, _ buffer: NSMutableData?, _ offset: UInt
     ) {
-        // Without a buffer, it counts as an empty one.
+        // No buffer counts as an empty one.
         guard let buffer else {
             if offset == 0 { read(kind, timeout, tag) }
             return
@@ -88,8 +90,8 @@ extension GCDAsyncSocket {
         session?.read(ReadRequest(kind, timeout: Duration(timeout: timeout), tag: tag), into: place)
     }
 
-    /// How far the current read is, from 0 to 1; NaN without one. It is 1, of 0 bytes in total, where the read has no
-    /// length. The pointers get the tag, the bytes that are there, and those in total.
+    /// Returns the progress of the current read from 0 to 1, or NaN if there is none. A read without a length returns
+    /// 1, with a total of 0 bytes. The pointers receive the tag, the bytes read so far, and the total.
     public func progressOfRead(
         returningTag tagPtr: UnsafeMutablePointer<Int>?, bytesDone donePtr: UnsafeMutablePointer<UInt>?,
         total totalPtr: UnsafeMutablePointer<UInt>?
@@ -97,7 +99,8 @@ extension GCDAsyncSocket {
         progress(stream?.snapshot()?.reading.current, tagPtr, donePtr, totalPtr)
     }
 
-    /// How far the current write is, likewise.
+    /// Returns the progress of the current write from 0 to 1, or NaN if there is none. The pointers receive the tag,
+    /// the bytes written so far, and the total.
     public func progressOfWrite(
         returningTag tagPtr: UnsafeMutablePointer<Int>?, bytesDone donePtr: UnsafeMutablePointer<UInt>?,
         total totalPtr: UnsafeMutablePointer<UInt>?
@@ -117,8 +120,8 @@ extension GCDAsyncSocket {
         return Float(current.done) / Float(all)
     }
 
-    /// Writes all of the data, after what is queued; nil or none does nothing. It is not copied, so it must not change
-    /// until it is written.
+    /// Writes all of the data after the queued writes. Has no effect if the data is `nil` or empty. It is not copied,
+    /// so it must not change until it is written.
     public func write(_ data: Data?, withTimeout timeout: TimeInterval, tag: Int) {
         let limit = Duration(timeout: timeout)
         switch data {
@@ -133,10 +136,10 @@ extension GCDAsyncSocket {
 }
 
 extension AsyncSocket {
-    /// Queues data, and the array that holds the same bytes, if there is one.
+    /// Queues data, or the array that holds the same bytes if there is one.
     @inline(__always)
     fileprivate func write(_ data: Data, in array: [UInt8]?, timeout: Duration?, tag: Int) {
-        // Not `array ?? data.copyIfShort`, which counts the array once more.
+        // Not `array ?? data.copyIfShort`, which retains the array once more.
         if let array {
             if !array.isEmpty { write(array, timeout: timeout, tag: tag) }
         } else if let bytes = data.copyIfShort {
@@ -148,7 +151,7 @@ extension AsyncSocket {
 }
 
 extension ReadRequest.Kind {
-    /// Whether upstream would queue it.
+    /// Whether upstream would queue this read.
     fileprivate var isAllowed: Bool {
         switch self {
         case .available(let limit): limit ?? 1 > 0
@@ -160,14 +163,14 @@ extension ReadRequest.Kind {
 }
 
 extension Data {
-    /// Its bytes, where it costs less to copy them than to keep the data.
+    /// A copy of the bytes if a copy is cheaper than retaining the data, or else `nil`.
     fileprivate var copyIfShort: [UInt8]? {
-        // A look at its length is as expensive as one at its bytes.
+        // Reading the length is as expensive as reading the bytes.
         bytes.withUnsafeBytes { $0.count < WrittenData.leastCount ? [UInt8]($0) : nil }
     }
 }
 
 extension UInt {
-    /// A limit in upstream's form: 0 means none.
+    /// A limit in upstream's form, where 0 means no limit.
     fileprivate var limit: Int? { self == 0 ? nil : Int(clamping: self) }
 }

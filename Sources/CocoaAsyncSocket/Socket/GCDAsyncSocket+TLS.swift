@@ -2,12 +2,12 @@ import Foundation
 import SocketKit
 
 extension GCDAsyncSocket {
-    /// Secures the connection: what was queued before passes in clear, what is queued later encrypted. No effect on a
-    /// socket that is not in use, is about to disconnect or was told so before. A setting that is wrong disconnects with
+    /// Starts TLS. Bytes queued before this call are sent unencrypted, and bytes queued after it are encrypted. Has no
+    /// effect if the socket is not in use or is disconnecting. An invalid setting disconnects the socket with
     /// `otherError`.
     ///
-    /// A client checks that the peer's certificate leads to an authority that this system trusts, but not whom it is for,
-    /// unless `GCDAsyncSocketSSLPeerName` says so.
+    /// A client checks that the peer's certificate leads to an authority that this system trusts. It checks the name
+    /// only if `GCDAsyncSocketSSLPeerName` is set.
     public func startTLS(_ tlsSettings: [String: NSObject]?) {
         guard let stream else { return }
         let error: SocketError? =
@@ -20,7 +20,7 @@ extension GCDAsyncSocket {
 }
 
 extension AsyncSocket {
-    /// Asks for TLS; what is wrong with the settings, or nil.
+    /// Starts TLS. Returns what is wrong with the settings, or `nil`.
     fileprivate func refusal(of settings: TLSSettings) -> SocketError? {
         do throws(SocketError) {
             try startTLS(settings)
@@ -38,7 +38,7 @@ extension SocketError {
 }
 
 extension TLSSettings {
-    /// Reads upstream's dictionary. Throws `other` for a key that is refused and a value of the wrong type.
+    /// Reads upstream's dictionary. Throws `other` for a rejected key or a value of the wrong type.
     init(_ values: [String: NSObject]) throws(SocketError) {
         for key in Self.refusedKeys where values[key] != nil {
             throw .other("\(key): is not available; use GCDAsyncSocketManuallyEvaluateTrust, or the protocol versions")
@@ -69,7 +69,7 @@ extension TLSSettings {
             _ = try value(key, NSNumber.self)
         }
         _ = try value(GCDAsyncSocketSSLDiffieHellmanParameters, NSData.self)
-        // Upstream waits for ever.
+        // Upstream waits forever.
         handshakeTimeout = .seconds(60)
     }
 

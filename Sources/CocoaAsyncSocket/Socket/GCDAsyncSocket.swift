@@ -1,23 +1,24 @@
 import Foundation
 import SocketKit
 
-/// A TCP or Unix-domain stream socket with the interface of CocoaAsyncSocket's class of this name, on a SocketKit engine.
+/// A TCP or Unix-domain stream socket with the interface of CocoaAsyncSocket's class of this name, on a SocketKit
+/// engine.
 ///
-/// It needs a delegate and a delegate queue before it connects or accepts. Reads and writes are queued and return at
-/// once, from any thread; the delegate hears of their completion on its queue. Reads complete in the order in which they
-/// were queued, and so do writes. A timeout is in seconds; a negative one means none. When its session is over, the
-/// socket may connect or accept again.
+/// It needs a delegate and a delegate queue before it connects or accepts. Reads and writes can be called from any
+/// thread. They are queued and return at once. The delegate is notified of their completion on its queue. Reads
+/// complete in the order in which they were queued, and so do writes. A timeout is in seconds, and a negative one means
+/// none. After its session ends, the socket can connect or accept again.
 ///
-/// All sockets that were given no socket queue share one engine, with one thread. Those with one live on an engine on
-/// that queue. <doc:StreamMembers> lists every member beside what it does here.
+/// All sockets without a socket queue share one engine, which has one thread. A socket with a socket queue uses an
+/// engine that runs on that queue. <doc:StreamMembers> lists every member beside what it does here.
 open class GCDAsyncSocket: NSObject {
     let state: Lock<State>
-    /// That of the state.
+    /// The same object as in the state, readable without its lock.
     let present: PresentStream
 
     struct State: ~Copyable {
         let engine: SocketEngine
-        /// Whether the engine's queue is the user's.
+        /// Whether the engine runs on the caller's queue.
         let hasOwnQueue: Bool
         var delegate = WeakDelegate()
         var delegateQueue: DispatchQueue?
@@ -25,33 +26,32 @@ open class GCDAsyncSocket: NSObject {
         var userData = Unchecked<Any?>(nil)
         var session = Session.none { didSet { present.change(to: session.socket) } }
         let present = PresentStream()
-        /// Sessions that were disconnected and whose end is not told yet.
+        /// Disconnected sessions whose end has not been reported yet.
         var ending: [ObjectIdentifier: any AnyObject & Sendable] = [:]
     }
 
-    /// What the socket is at.
     enum Session {
         case none
         case stream(StreamSession)
         case listener(ListenerSession)
     }
 
-    /// Makes an idle socket without a delegate.
+    /// Creates a disconnected socket without a delegate.
     public convenience override init() {
         self.init(delegate: nil, delegateQueue: nil, socketQueue: nil)
     }
 
-    /// Makes an idle socket without a delegate, which lives on this serial queue.
+    /// Creates a disconnected socket without a delegate. `sq` is a serial queue that it runs on.
     public convenience init(socketQueue sq: DispatchQueue?) {
         self.init(delegate: nil, delegateQueue: nil, socketQueue: sq)
     }
 
-    /// Makes an idle socket.
+    /// Creates a disconnected socket.
     public convenience init(delegate aDelegate: (any GCDAsyncSocketDelegate)?, delegateQueue dq: DispatchQueue?) {
         self.init(delegate: aDelegate, delegateQueue: dq, socketQueue: nil)
     }
 
-    /// Makes an idle socket that lives on `sq`, a serial queue; the two queues may be the same.
+    /// Creates a disconnected socket. `sq` is a serial queue that it runs on, and may be the same as `dq`.
     public init(
         delegate aDelegate: (any GCDAsyncSocketDelegate)?, delegateQueue dq: DispatchQueue?,
         socketQueue sq: DispatchQueue?
@@ -77,7 +77,7 @@ open class GCDAsyncSocket: NSObject {
         let session = StreamSession(socket, owner: self)
         begin(.stream(session))
         guard socketQueue != nil else { return }
-        // What has ended meanwhile has nothing to move.
+        // A session that has ended in the meantime has nothing to move.
         try? socket.move(to: engine)
         session.setDelegate(self.delegate, on: delegateQueue)
     }
@@ -91,13 +91,14 @@ open class GCDAsyncSocket: NSObject {
         super.init()
     }
 
-    /// Takes over a connected descriptor, which the socket closes from now on. Throws, and leaves the descriptor alone,
-    /// when it is not connected.
+    /// Takes over a connected descriptor. The socket closes it from now on. Throws and leaves the descriptor alone if
+    /// it is not connected.
     public convenience init(fromConnectedSocketFD socketFD: Int32, socketQueue sq: DispatchQueue?) throws {
         try self.init(fromConnectedSocketFD: socketFD, delegate: nil, delegateQueue: nil, socketQueue: sq)
     }
 
-    /// Takes over a connected descriptor, likewise; the delegate is told that the connection stands.
+    /// Takes over a connected descriptor, and notifies the delegate that the connection is established. Throws and
+    /// leaves the descriptor alone if it is not connected.
     public convenience init(
         fromConnectedSocketFD socketFD: Int32, delegate aDelegate: (any GCDAsyncSocketDelegate)?,
         delegateQueue dq: DispatchQueue?
@@ -105,7 +106,8 @@ open class GCDAsyncSocket: NSObject {
         try self.init(fromConnectedSocketFD: socketFD, delegate: aDelegate, delegateQueue: dq, socketQueue: nil)
     }
 
-    /// Takes over a connected descriptor, likewise.
+    /// Takes over a connected descriptor. The socket closes it from now on. Throws and leaves the descriptor alone if
+    /// it is not connected.
     public convenience init(
         fromConnectedSocketFD socketFD: Int32, delegate aDelegate: (any GCDAsyncSocketDelegate)?,
         delegateQueue dq: DispatchQueue?, socketQueue sq: DispatchQueue?
@@ -118,17 +120,17 @@ open class GCDAsyncSocket: NSObject {
 
     var engine: SocketEngine { state.withLock { $0.engine } }
 
-    /// The connection, or the attempt at one.
+    /// The open connection or current connection attempt.
     var stream: AsyncSocket? { state.withLock { $0.session.socket } }
 
-    /// Calls `body` with it, if there is one. Code that the delegate runs needs no lock for that.
+    /// Calls `body` with the stream, if there is one. Code that runs in a delegate callback needs no lock for this.
     @inline(__always)
     func withStream(_ body: (AsyncSocket) -> Void) {
         if PassingData.call(with: present, { stream, _ in body(stream) }) { return }
         if let stream { body(stream) }
     }
 
-    /// The same with what turns its callbacks into upstream's.
+    /// The stream session, which also forwards the stream's callbacks to the delegate.
     var session: StreamSession? {
         state.withLock { if case .stream(let session) = $0.session { session } else { nil } }
     }
@@ -137,7 +139,7 @@ open class GCDAsyncSocket: NSObject {
         state.withLock { if case .listener(let session) = $0.session { session.listener } else { nil } }
     }
 
-    /// Makes a connection and lets `body` begin it.
+    /// Creates a stream session and lets `body` start it.
     func start(_ body: (AsyncSocket) throws(SocketError) -> Void) throws {
         let (engine, configuration) = state.withLock { ($0.engine, $0.configuration) }
         let session = StreamSession(AsyncSocket(engine: engine, configuration: configuration), owner: self)
@@ -150,7 +152,7 @@ open class GCDAsyncSocket: NSObject {
         }
     }
 
-    /// What the socket is at from now on; what it was at before goes on ending.
+    /// Makes `session` the current one. The previous session finishes on its own.
     func begin(_ session: Session) {
         let (delegate, queue) = state.withLock { state in
             state.leave()
@@ -160,7 +162,7 @@ open class GCDAsyncSocket: NSObject {
         session.setDelegate(delegate, on: queue)
     }
 
-    /// The end of a session was told.
+    /// Removes a session whose end has been reported.
     func ended(_ session: any AnyObject & Sendable) {
         state.withLock { state in
             if state.session.object === session { state.session = .none }
@@ -170,7 +172,7 @@ open class GCDAsyncSocket: NSObject {
 }
 
 extension SocketConfiguration {
-    /// The defaults of upstream.
+    /// Upstream's defaults.
     fileprivate static var upstreams: SocketConfiguration {
         var configuration = SocketConfiguration()
         configuration.attemptDelay = .milliseconds(300)
@@ -199,7 +201,7 @@ extension GCDAsyncSocket.Session {
 }
 
 extension GCDAsyncSocket.State {
-    /// Lets the session go on ending without the socket, and returns it.
+    /// Detaches the session, which finishes on its own, and returns it.
     @discardableResult
     mutating func leave() -> GCDAsyncSocket.Session {
         let left = session

@@ -1,50 +1,54 @@
 import Foundation
 
-/// What a `GCDAsyncSocket` tells, on its delegate queue. All methods are optional, and any class will do: it need not be an
-/// `NSObject`, which `XCTestCase` is not on Linux.
+/// The delegate of a `GCDAsyncSocket`, called on its delegate queue. All methods are optional. Any class can conform:
+/// it need not be an `NSObject`, which `XCTestCase` is not on Linux.
 public protocol GCDAsyncSocketDelegate: AnyObject {
-    /// Comes immediately before `socket(_:didAcceptNewSocket:)`: the serial queue that the new socket shall have as its
-    /// socket queue; nil: it has none of its own.
+    /// Called immediately before `socket(_:didAcceptNewSocket:)`. Returns the serial queue for the new socket to use as
+    /// its socket queue, or `nil` for none.
     func newSocketQueueForConnection(fromAddress address: Data, on sock: GCDAsyncSocket) -> DispatchQueue?
-    /// A connection was accepted. `newSocket` has this delegate and its queue; it closes when nobody keeps it.
+    /// Called when a connection is accepted. `newSocket` has this delegate and its queue. It closes unless it is
+    /// retained.
     func socket(_ sock: GCDAsyncSocket, didAcceptNewSocket newSocket: GCDAsyncSocket)
-    /// The connection stands; `host` is a numeric address. Not called for accepted connections.
+    /// Called when the connection is established. `host` is a numeric address. Not called for accepted connections.
     func socket(_ sock: GCDAsyncSocket, didConnectToHost host: String, port: UInt16)
-    /// The connection to a Unix-domain socket stands.
+    /// Called when the connection to a Unix-domain socket is established.
     func socket(_ sock: GCDAsyncSocket, didConnectTo url: URL)
-    /// A read completed. Never called for one that failed.
+    /// Called when a read has completed. Never called for a read that failed.
     func socket(_ sock: GCDAsyncSocket, didRead data: Data, withTag tag: Int)
-    /// A read of a length, or up to a separator, got so many more bytes and is not complete.
+    /// Called when a read of a length, or up to a separator, has received `partialLength` more bytes and is not
+    /// complete.
     func socket(_ sock: GCDAsyncSocket, didReadPartialDataOfLength partialLength: UInt, tag: Int)
-    /// A write is wholly with the kernel. Never called for one that failed.
+    /// Called when the kernel has accepted every byte of a write. Never called for a write that failed.
     func socket(_ sock: GCDAsyncSocket, didWriteDataWithTag tag: Int)
-    /// The kernel took so many more bytes of a write, which is not complete.
+    /// Called when the kernel has accepted `partialLength` more bytes of a write that is not complete.
     func socket(_ sock: GCDAsyncSocket, didWritePartialDataOfLength partialLength: UInt, tag: Int)
-    /// A read has reached its timeout: a positive result extends it by so many seconds, any other disconnects with
-    /// `readTimeoutError`. `elapsed` is the timeout with all extensions so far.
+    /// Called when a read times out. A positive result extends the timeout by that many seconds. Any other disconnects
+    /// with `readTimeoutError`. `elapsed` is the timeout with all extensions so far.
     func socket(
         _ sock: GCDAsyncSocket, shouldTimeoutReadWithTag tag: Int, elapsed: TimeInterval, bytesDone length: UInt
     ) -> TimeInterval
-    /// A write has reached its timeout; the same with `writeTimeoutError`.
+    /// Called when a write times out. A positive result extends the timeout by that many seconds. Any other disconnects
+    /// with `writeTimeoutError`. `elapsed` is the timeout with all extensions so far.
     func socket(
         _ sock: GCDAsyncSocket, shouldTimeoutWriteWithTag tag: Int, elapsed: TimeInterval, bytesDone length: UInt
     ) -> TimeInterval
-    /// The peer ended its stream and this side may still write. Only where `autoDisconnectOnClosedReadStream` is false.
+    /// Called when the peer has ended its stream and this side can still write. Called only if
+    /// `autoDisconnectOnClosedReadStream` is `false`.
     func socketDidCloseReadStream(_ sock: GCDAsyncSocket)
-    /// The connection, or the listening, is over; nil: this side ended it. The last call of each. The socket may connect
-    /// or accept again.
+    /// Called when the connection has closed or the socket has stopped accepting. This is the last callback of each.
+    /// `err` is `nil` if this side ended it. The socket can connect or accept again.
     func socketDidDisconnect(_ sock: GCDAsyncSocket, withError err: (any Error)?)
-    /// TLS is set up: what completes from now on passed encrypted.
+    /// Called when the TLS handshake is complete. Operations that complete after this were encrypted.
     func socketDidSecure(_ sock: GCDAsyncSocket)
-    /// The peer's certificates are to be judged, where `startTLS` was told so by
-    /// `GCDAsyncSocketManuallyEvaluateTrust`. The handshake waits until the handler is called, from any thread, once.
-    /// A delegate without this method disconnects with `otherError`.
+    /// Called when the peer's certificates must be verified, if `startTLS` was given
+    /// `GCDAsyncSocketManuallyEvaluateTrust`. The handshake waits until the handler is called, once, from any thread.
+    /// If the delegate lacks this method, the socket disconnects with `otherError`.
     func socket(
         _ sock: GCDAsyncSocket, didReceive trust: SecTrust, completionHandler: @escaping (Bool) -> Void)
 }
 
 extension GCDAsyncSocketDelegate {
-    /// Chooses no queue.
+    /// Returns `nil`.
     public func newSocketQueueForConnection(
         fromAddress address: Data, on sock: GCDAsyncSocket
     ) -> DispatchQueue? { nil }
@@ -58,7 +62,7 @@ extension GCDAsyncSocketDelegate {
     public func socket(_ sock: GCDAsyncSocket, didRead data: Data, withTag tag: Int) {}
     /// Does nothing.
     public func socket(_ sock: GCDAsyncSocket, didReadPartialDataOfLength partialLength: UInt, tag: Int) {}
-    /// Notes that the delegate has no use for completed writes, so that it is called for no more of them.
+    /// Records that the delegate does not implement this method, so that it is not called again.
     public func socket(_ sock: GCDAsyncSocket, didWriteDataWithTag tag: Int) { sock.session?.noteNoUseOfWrites(self) }
     /// Does nothing.
     public func socket(_ sock: GCDAsyncSocket, didWritePartialDataOfLength partialLength: UInt, tag: Int) {}
@@ -76,7 +80,7 @@ extension GCDAsyncSocketDelegate {
     public func socketDidDisconnect(_ sock: GCDAsyncSocket, withError err: (any Error)?) {}
     /// Does nothing.
     public func socketDidSecure(_ sock: GCDAsyncSocket) {}
-    /// Says that nobody judges, which disconnects.
+    /// Records that no delegate verifies the certificates, so the socket disconnects.
     public func socket(
         _ sock: GCDAsyncSocket, didReceive trust: SecTrust, completionHandler: @escaping (Bool) -> Void
     ) {

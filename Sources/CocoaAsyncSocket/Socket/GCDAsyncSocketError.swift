@@ -1,83 +1,83 @@
 import Foundation
 
-/// The domain of errors that are about the socket itself.
+/// The domain of errors about the socket itself.
 public let GCDAsyncSocketErrorDomain = "GCDAsyncSocketErrorDomain"
-/// The name of upstream's exceptions; none is raised here.
+/// The name of upstream's exceptions. None is raised here.
 public let GCDAsyncSocketException = "GCDAsyncSocketException"
 /// The name of the engine that sockets without a socket queue share, and of its queue.
 public let GCDAsyncSocketQueueName = "GCDAsyncSocket"
-/// The name of upstream's stream thread; there is none here.
+/// The name of upstream's stream thread, which does not exist here.
 public let GCDAsyncSocketThreadName = "GCDAsyncSocket-CFStream"
-/// The context under which upstream logs; nothing is logged here.
+/// The context of upstream's log messages. Nothing is logged here.
 public let GCDAsyncSocketLoggingContext = 65535
 
-/// An error of `GCDAsyncSocketErrorDomain`, as Swift has it: `error as? GCDAsyncSocketError`, and
+/// An error of `GCDAsyncSocketErrorDomain` in Swift: `error as? GCDAsyncSocketError`, and
 /// `catch GCDAsyncSocketError.closedError`.
 public struct GCDAsyncSocketError: _BridgedStoredNSError {
-    /// The error as Foundation has it.
+    /// The error as an `NSError`.
     public let _nsError: NSError
 
-    /// Takes an error of that domain.
+    /// Wraps an error of `GCDAsyncSocketErrorDomain`.
     public init(_nsError error: NSError) { _nsError = error }
 
-    /// The domain.
+    /// `GCDAsyncSocketErrorDomain`.
     public static var _nsErrorDomain: String { GCDAsyncSocketErrorDomain }
 
-    /// The codes.
+    /// The error codes.
     public enum Code: Int, Sendable, _ErrorCodeProtocol {
-        /// The error that has such a code.
+        /// The error type of these codes.
         public typealias _ErrorType = GCDAsyncSocketError
         /// Never used.
         case noError = 0
-        /// The socket is not in a state that allows the call, or it lacks a delegate or its queue.
+        /// The socket's state does not allow the call, or it lacks a delegate or delegate queue.
         case badConfigError
-        /// An argument is wrong.
+        /// An argument is invalid.
         case badParamError
-        /// The connect took too long.
+        /// The connect timed out.
         case connectTimeoutError
-        /// A read took too long.
+        /// A read timed out.
         case readTimeoutError
-        /// A write took too long.
+        /// A write timed out.
         case writeTimeoutError
         /// A read reached its `maxLength` without its separator.
         case readMaxedOutError
         /// The peer closed the connection.
         case closedError
-        /// What the description says.
+        /// Any other error. The description says what happened.
         case otherError
     }
 
     /// Never used.
     public static var noError: Code { .noError }
-    /// The socket is not in a state that allows the call, or it lacks a delegate or its queue.
+    /// The socket's state does not allow the call, or it lacks a delegate or delegate queue.
     public static var badConfigError: Code { .badConfigError }
-    /// An argument is wrong.
+    /// An argument is invalid.
     public static var badParamError: Code { .badParamError }
-    /// The connect took too long.
+    /// The connect timed out.
     public static var connectTimeoutError: Code { .connectTimeoutError }
-    /// A read took too long.
+    /// A read timed out.
     public static var readTimeoutError: Code { .readTimeoutError }
-    /// A write took too long.
+    /// A write timed out.
     public static var writeTimeoutError: Code { .writeTimeoutError }
     /// A read reached its `maxLength` without its separator.
     public static var readMaxedOutError: Code { .readMaxedOutError }
     /// The peer closed the connection.
     public static var closedError: Code { .closedError }
-    /// What the description says.
+    /// Any other error. The description says what happened.
     public static var otherError: Code { .otherError }
 }
 
-/// How an `NSError` becomes this, as it does by itself where there is Objective-C.
+/// Bridging from `NSError`, which is automatic on platforms with Objective-C.
 extension GCDAsyncSocketError: _ObjectiveCBridgeable {
-    /// The error as Foundation has it.
+    /// The error as an `NSError`.
     public func _bridgeToObjectiveC() -> NSError { _nsError }
 
-    /// Takes an error of that domain.
+    /// Wraps an error of `GCDAsyncSocketErrorDomain`.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout GCDAsyncSocketError?) {
         _ = _conditionallyBridgeFromObjectiveC(source, result: &result)
     }
 
-    /// Takes an error of that domain; false for one of another.
+    /// Wraps an error of `GCDAsyncSocketErrorDomain`. Returns `false` for another domain.
     public static func _conditionallyBridgeFromObjectiveC(
         _ source: NSError, result: inout GCDAsyncSocketError?
     ) -> Bool {
@@ -85,7 +85,7 @@ extension GCDAsyncSocketError: _ObjectiveCBridgeable {
         return result != nil
     }
 
-    /// Takes an error.
+    /// Wraps any error.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> GCDAsyncSocketError {
         GCDAsyncSocketError(_nsError: source ?? NSError(domain: _nsErrorDomain, code: Code.otherError.rawValue))
     }

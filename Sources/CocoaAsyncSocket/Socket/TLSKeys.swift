@@ -1,59 +1,59 @@
-/// Keys of the settings of `startTLS(_:)`. Whether the delegate judges the peer's certificate: an `NSNumber` of a Bool.
+/// A `startTLS(_:)` key: whether the delegate verifies the peer's certificate. An `NSNumber` of a Bool.
 public let GCDAsyncSocketManuallyEvaluateTrust = "GCDAsyncSocketManuallyEvaluateTrust"
-/// A key of upstream on iOS; it has no effect.
+/// An iOS key of upstream. Has no effect.
 public let GCDAsyncSocketUseCFStreamForTLS = "GCDAsyncSocketUseCFStreamForTLS"
-/// The name that the peer's certificate must be for, and that a client asks for (SNI): an `NSString`.
+/// The name that the peer's certificate must be for, and that a client requests (SNI). An `NSString`.
 public let GCDAsyncSocketSSLPeerName = kCFStreamSSLPeerName
-/// What this side shows: an `NSArray` that begins with a `SecIdentity`.
+/// The certificates of this side. An `NSArray` that begins with a `SecIdentity`.
 public let GCDAsyncSocketSSLCertificates = kCFStreamSSLCertificates
-/// Whether this side is the server: an `NSNumber` of a Bool.
+/// Whether this side is the server. An `NSNumber` of a Bool.
 public let GCDAsyncSocketSSLIsServer = kCFStreamSSLIsServer
-/// Has sessions resumed: an `NSData`, of any bytes.
+/// Enables session resumption. An `NSData` of any bytes.
 public let GCDAsyncSocketSSLPeerID = "GCDAsyncSocketSSLPeerID"
-/// The oldest version: an `NSNumber` of an `SSLProtocol`.
+/// The oldest version allowed. An `NSNumber` of an `SSLProtocol`.
 public let GCDAsyncSocketSSLProtocolVersionMin = "GCDAsyncSocketSSLProtocolVersionMin"
-/// The newest version: an `NSNumber` of an `SSLProtocol`.
+/// The newest version allowed. An `NSNumber` of an `SSLProtocol`.
 public let GCDAsyncSocketSSLProtocolVersionMax = "GCDAsyncSocketSSLProtocolVersionMax"
-/// An `NSNumber` of a Bool; it has no effect.
+/// An `NSNumber` of a Bool. Has no effect.
 public let GCDAsyncSocketSSLSessionOptionFalseStart = "GCDAsyncSocketSSLSessionOptionFalseStart"
-/// An `NSNumber` of a Bool; it has no effect.
+/// An `NSNumber` of a Bool. Has no effect.
 public let GCDAsyncSocketSSLSessionOptionSendOneByteRecord = "GCDAsyncSocketSSLSessionOptionSendOneByteRecord"
-/// The ciphers: an `NSArray` of `NSNumber`, each the number that IANA has assigned.
+/// The ciphers allowed. An `NSArray` of `NSNumber`, each an IANA-assigned number.
 public let GCDAsyncSocketSSLCipherSuites = "GCDAsyncSocketSSLCipherSuites"
-/// Protocols to agree on (ALPN): an `NSArray` of `NSString`, the best first.
+/// The protocols to negotiate (ALPN). An `NSArray` of `NSString`, in order of preference.
 public let GCDAsyncSocketSSLALPN = "GCDAsyncSocketSSLALPN"
-/// An `NSData`; it has no effect: OpenSSL chooses its own.
+/// An `NSData`. Has no effect, because OpenSSL chooses its own parameters.
 public let GCDAsyncSocketSSLDiffieHellmanParameters = "GCDAsyncSocketSSLDiffieHellmanParameters"
 
-/// CFNetwork's key of the peer's name.
+/// CFNetwork's key for the peer's name.
 public let kCFStreamSSLPeerName = "kCFStreamSSLPeerName"
-/// CFNetwork's key of what this side shows.
+/// CFNetwork's key for this side's certificates.
 public let kCFStreamSSLCertificates = "kCFStreamSSLCertificates"
-/// CFNetwork's key of the role.
+/// CFNetwork's key for the role.
 public let kCFStreamSSLIsServer = "kCFStreamSSLIsServer"
-/// A key that is refused; `GCDAsyncSocketManuallyEvaluateTrust` takes its place.
+/// A rejected key. Use `GCDAsyncSocketManuallyEvaluateTrust` instead.
 public let kCFStreamSSLAllowsAnyRoot = "kCFStreamSSLAllowsAnyRoot"
-/// A key that is refused; `GCDAsyncSocketManuallyEvaluateTrust` takes its place.
+/// A rejected key. Use `GCDAsyncSocketManuallyEvaluateTrust` instead.
 public let kCFStreamSSLAllowsExpiredRoots = "kCFStreamSSLAllowsExpiredRoots"
-/// A key that is refused; `GCDAsyncSocketManuallyEvaluateTrust` takes its place.
+/// A rejected key. Use `GCDAsyncSocketManuallyEvaluateTrust` instead.
 public let kCFStreamSSLAllowsExpiredCertificates = "kCFStreamSSLAllowsExpiredCertificates"
-/// A key that is refused; `GCDAsyncSocketManuallyEvaluateTrust` takes its place.
+/// A rejected key. Use `GCDAsyncSocketManuallyEvaluateTrust` instead.
 public let kCFStreamSSLValidatesCertificateChain = "kCFStreamSSLValidatesCertificateChain"
-/// A key that is refused; `GCDAsyncSocketSSLProtocolVersionMin` and `...Max` take its place.
+/// A rejected key. Use `GCDAsyncSocketSSLProtocolVersionMin` and `...Max` instead.
 public let kCFStreamSSLLevel = "kCFStreamSSLLevel"
 
-/// Secure Transport's numbers of the versions.
+/// Secure Transport's version numbers.
 public enum SSLProtocol: Int32, Sendable {
-    /// Any.
+    /// Any version.
     case sslProtocolUnknown = 0
-    /// Refused: OpenSSL has none of it any more.
+    /// SSL 3. Rejected, because OpenSSL no longer supports it.
     case sslProtocol3 = 2
-    /// RFC 2246.
+    /// TLS 1.0 (RFC 2246).
     case tlsProtocol1 = 4
-    /// RFC 4346.
+    /// TLS 1.1 (RFC 4346).
     case tlsProtocol11 = 7
-    /// RFC 5246.
+    /// TLS 1.2 (RFC 5246).
     case tlsProtocol12 = 8
-    /// RFC 8446.
+    /// TLS 1.3 (RFC 8446).
     case tlsProtocol13 = 10
 }
