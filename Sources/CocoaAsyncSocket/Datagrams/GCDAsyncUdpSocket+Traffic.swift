@@ -1,33 +1,34 @@
 import Foundation
 import SocketKit
 
-/// Binding, connecting and options. Each throws `badConfigError` where the state of the socket does not allow it,
-/// `badParamError` for an argument that is wrong, else the errno.
+/// Binding, connecting and options. Each call throws `badConfigError` if the socket's state does not allow it,
+/// `badParamError` if an argument is invalid, and otherwise the errno.
 extension GCDAsyncUdpSocket {
-    /// Binds to a port of every interface; 0: the kernel chooses one.
+    /// Binds to a port of every interface, or to a port that the kernel chooses if `port` is 0.
     public func bind(toPort port: UInt16) throws { try bind(toPort: port, interface: nil) }
 
-    /// Binds to a port of one interface: its name, one of its numeric addresses, `localhost` or `loopback`; nil: of all.
+    /// Binds to a port of one interface, or of all if `interface` is `nil`. It can be a name, a numeric address,
+    /// `localhost` or `loopback`.
     public func bind(toPort port: UInt16, interface: String?) throws {
         try checkDelegate()
         try with { socket throws(SocketError) in try socket.bind(to: .udp(host: interface ?? "", port: port)) }
     }
 
-    /// Binds to a sockaddr_in or sockaddr_in6.
+    /// Binds to an address: the bytes of a sockaddr_in or sockaddr_in6.
     public func bind(toAddress localAddr: Data) throws {
         try checkDelegate()
         let endpoint = try endpoint(localAddr)
         try with { socket throws(SocketError) in try socket.bind(to: endpoint) }
     }
 
-    /// Connects to one peer, behind what is queued: a name, or a numeric address.
+    /// Connects to one peer, given as a name or numeric address, after the queued datagrams.
     public func connect(toHost host: String, onPort port: UInt16) throws {
         try checkDelegate()
         if host.isEmpty { throw NSError.datagram(.refused("host: must not be empty")) }
         try connect(to: .udp(host: host, port: port))
     }
 
-    /// Connects to one peer: a sockaddr_in or sockaddr_in6.
+    /// Connects to one peer, given as a sockaddr_in or sockaddr_in6, after the queued datagrams.
     public func connect(toAddress remoteAddr: Data) throws {
         try checkDelegate()
         try connect(to: endpoint(remoteAddr))
@@ -50,39 +51,40 @@ extension GCDAsyncUdpSocket {
         return endpoint
     }
 
-    /// Joins a group, by its numeric address, on the interface that the kernel chooses. The socket must be bound.
+    /// Joins a multicast group, given as a numeric address, on an interface that the kernel chooses. The socket must be
+    /// bound.
     public func joinMulticastGroup(_ group: String) throws { try joinMulticastGroup(group, onInterface: nil) }
 
-    /// Joins a group on an interface: its name, or one of its numeric addresses.
+    /// Joins a multicast group on an interface, given by its name or one of its numeric addresses.
     public func joinMulticastGroup(_ group: String, onInterface interface: String?) throws {
         try with { socket throws(SocketError) in try socket.joinGroup(group, interface: interface) }
     }
 
-    /// Leaves a group that was joined with the same arguments.
+    /// Leaves a multicast group that was joined with the same arguments.
     public func leaveMulticastGroup(_ group: String) throws { try leaveMulticastGroup(group, onInterface: nil) }
 
-    /// Leaves a group that was joined with the same arguments.
+    /// Leaves a multicast group that was joined with the same arguments.
     public func leaveMulticastGroup(_ group: String, onInterface interface: String?) throws {
         try with { socket throws(SocketError) in try socket.leaveGroup(group, interface: interface) }
     }
 
-    /// Sends to IPv4 groups by this interface: one of its numeric addresses, or its name.
+    /// Sends to IPv4 multicast groups through this interface, given by its name or one of its numeric addresses.
     public func sendIPv4Multicast(onInterface interface: String) throws {
         try with { socket throws(SocketError) in try socket.sendMulticast(onInterface: interface) }
     }
 
-    /// Sends to IPv6 groups by this interface: its name.
+    /// Sends to IPv6 multicast groups through this interface, given by its name.
     public func sendIPv6Multicast(onInterface interface: String) throws {
         try with { socket throws(SocketError) in try socket.sendMulticast(onInterface: interface) }
     }
 
-    /// Lets several sockets share a port, if all of them do so before they are bound.
+    /// Lets several sockets share a port if each of them enables this before it is bound.
     public func enableReusePort(_ flag: Bool) throws {
         state.withLock { $0.configuration.reusePort = flag }
         present?.socket.configuration.reusePort = flag
     }
 
-    /// Allows datagrams to broadcast addresses, which the kernel refuses otherwise.
+    /// Allows datagrams to broadcast addresses. Without this, the kernel refuses them.
     public func setBroadcastEnabled(_ flag: Bool) throws {
         try with { socket throws(SocketError) in try socket.setBroadcastEnabled(flag) }
     }
@@ -98,14 +100,14 @@ extension SocketError {
     }
 }
 
-/// Sending. Data without bytes is ignored. Data must not change until it is sent.
+/// Sending. Empty data is ignored. Data must not change until it is sent.
 extension GCDAsyncUdpSocket {
     /// Sends to the peer that the socket is connected to.
     public func send(_ data: Data, withTimeout timeout: TimeInterval, tag: Int) {
         send(data, to: nil, timeout, tag)
     }
 
-    /// Sends to a host: a name, or a numeric address. Not for a connected socket.
+    /// Sends to a host, given as a name or numeric address. Fails on a connected socket.
     public func send(_ data: Data, toHost host: String, port: UInt16, withTimeout timeout: TimeInterval, tag: Int) {
         if present?.isConnected == true, !data.isEmpty {
             return refuse(tag, .unready("a connected socket sends to its peer only"))
@@ -113,7 +115,7 @@ extension GCDAsyncUdpSocket {
         send(data, to: .udp(host: host, port: port), timeout, tag)
     }
 
-    /// Sends to a sockaddr_in or sockaddr_in6; a connected socket sends to its peer instead.
+    /// Sends to an address: the bytes of a sockaddr_in or sockaddr_in6. A connected socket sends to its peer instead.
     public func send(_ data: Data, toAddress remoteAddr: Data, withTimeout timeout: TimeInterval, tag: Int) {
         if present?.isConnected == true { return send(data, to: nil, timeout, tag) }
         guard let address = SocketAddress(remoteAddr), address.family.isIP else {
@@ -136,12 +138,13 @@ extension GCDAsyncUdpSocket {
         }
     }
 
-    /// Sets what judges datagrams before they are sent, on a queue of its own; nil for both: nothing does.
+    /// Sets a filter that is called on `filterQueue` before each datagram is sent. Pass `nil` for both to remove it.
     public func setSendFilter(_ filterBlock: GCDAsyncUdpSocketSendFilterBlock?, with filterQueue: DispatchQueue?) {
         setSendFilter(filterBlock, with: filterQueue, isAsynchronous: true)
     }
 
-    /// The same; not asynchronous: the socket queue waits for the filter's.
+    /// Sets a filter that is called on `filterQueue` before each datagram is sent. If `isAsynchronous` is `false`, the
+    /// socket queue waits for the filter's queue.
     public func setSendFilter(
         _ filterBlock: GCDAsyncUdpSocketSendFilterBlock?, with filterQueue: DispatchQueue?, isAsynchronous: Bool
     ) {
@@ -160,23 +163,25 @@ extension GCDAsyncUdpSocket {
 
 /// Receiving.
 extension GCDAsyncUdpSocket {
-    /// Delivers one datagram. Throws `badConfigError` where nothing is open: bind, connect or send before.
+    /// Delivers one datagram. Throws `badConfigError` if the socket is closed. Bind, connect or send first.
     public func receiveOnce() throws { try with { socket throws(SocketError) in try socket.receiveOnce() } }
 
-    /// Delivers every datagram. Throws likewise.
+    /// Delivers every datagram. Throws `badConfigError` if the socket is closed. Bind, connect or send first.
     public func beginReceiving() throws { try with { socket throws(SocketError) in try socket.beginReceiving() } }
 
-    /// Leaves datagrams with the kernel until one of the two is called again. What was delivered already still comes.
+    /// Leaves datagrams in the kernel until `receiveOnce()` or `beginReceiving()` is called again. Datagrams that were
+    /// already delivered still reach the delegate.
     public func pauseReceiving() { present?.socket.pauseReceiving() }
 
-    /// Sets what judges datagrams that were received, on a queue of its own; nil for both: nothing does.
+    /// Sets a filter that is called on `filterQueue` for each received datagram. Pass `nil` for both to remove it.
     public func setReceiveFilter(
         _ filterBlock: GCDAsyncUdpSocketReceiveFilterBlock?, with filterQueue: DispatchQueue?
     ) {
         setReceiveFilter(filterBlock, with: filterQueue, isAsynchronous: true)
     }
 
-    /// The same; not asynchronous: the socket queue waits for the filter's.
+    /// Sets a filter that is called on `filterQueue` for each received datagram. If `isAsynchronous` is `false`, the
+    /// socket queue waits for the filter's queue.
     public func setReceiveFilter(
         _ filterBlock: GCDAsyncUdpSocketReceiveFilterBlock?, with filterQueue: DispatchQueue?, isAsynchronous: Bool
     ) {
@@ -197,7 +202,7 @@ extension GCDAsyncUdpSocket {
 }
 
 extension Endpoint {
-    /// The address that a filter is shown: the first of a name.
+    /// The address passed to a filter, which is the first one of a name.
     fileprivate var resolved: SocketAddress? {
         guard let host, let port else { return nil }
         return try? SocketAddress.addresses(ofHost: host, port: port).first

@@ -3,9 +3,9 @@ import SocketKit
 
 /// A UDP socket with the interface of CocoaAsyncSocket's class of this name, on a SocketKit engine.
 ///
-/// It opens with the first bind, connect, option or send, and closes by `close`, or when the kernel reports an error; then
-/// it may be used again. Datagrams are queued and sent in their order; the delegate hears of each on its queue. A
-/// negative timeout means none. <doc:DatagramMembers> lists every member beside what it does here.
+/// It opens with the first bind, connect, option or send. It closes when `close` is called or the kernel reports an
+/// error, and can then be used again. Datagrams are queued and sent in order, and the delegate is notified of each on
+/// its queue. A negative timeout means none. <doc:DatagramMembers> lists every member beside what it does here.
 open class GCDAsyncUdpSocket: NSObject {
     let state: Lock<State>
 
@@ -22,24 +22,24 @@ open class GCDAsyncUdpSocket: NSObject {
         var sendFilter: DatagramSendFilter?
         var receiveFilter: DatagramReceiveFilter?
         var session: UdpSession?
-        /// Sessions that were closed and whose end is not told yet.
+        /// Closed sessions whose end has not been reported yet.
         var ending: [ObjectIdentifier: UdpSession] = [:]
     }
 
-    /// Makes a closed socket without a delegate.
+    /// Creates a closed socket without a delegate.
     public convenience override init() { self.init(delegate: nil, delegateQueue: nil, socketQueue: nil) }
 
-    /// Makes a closed socket without a delegate, which lives on this serial queue.
+    /// Creates a closed socket without a delegate. `sq` is a serial queue that it runs on.
     public convenience init(socketQueue sq: DispatchQueue?) {
         self.init(delegate: nil, delegateQueue: nil, socketQueue: sq)
     }
 
-    /// Makes a closed socket.
+    /// Creates a closed socket.
     public convenience init(delegate aDelegate: (any GCDAsyncUdpSocketDelegate)?, delegateQueue dq: DispatchQueue?) {
         self.init(delegate: aDelegate, delegateQueue: dq, socketQueue: nil)
     }
 
-    /// Makes a closed socket that lives on `sq`, a serial queue; the two queues may be the same.
+    /// Creates a closed socket. `sq` is a serial queue that it runs on, and may be the same as `dq`.
     public init(
         delegate aDelegate: (any GCDAsyncUdpSocketDelegate)?, delegateQueue dq: DispatchQueue?,
         socketQueue sq: DispatchQueue?
@@ -58,7 +58,7 @@ open class GCDAsyncUdpSocket: NSObject {
     /// The session that is open, or about to be.
     var present: UdpSession? { state.withLock { $0.session } }
 
-    /// The session; it is made where there is none.
+    /// Returns the session, creating one if there is none.
     func session() -> UdpSession {
         if let present { return present }
         let (made, delegate, queue) = state.withLock { state in
@@ -73,7 +73,7 @@ open class GCDAsyncUdpSocket: NSObject {
         return made
     }
 
-    /// The end of a session was told.
+    /// Removes a session whose end has been reported.
     func ended(_ session: UdpSession) {
         state.withLock { state in
             if state.session === session { state.session = nil }
@@ -89,8 +89,8 @@ open class GCDAsyncUdpSocket: NSObject {
 
     // MARK: Closing
 
-    /// Closes at once; what is queued is dropped. The delegate's call is on its queue when this returns. No effect, and no
-    /// call, where nothing was opened.
+    /// Closes at once and drops queued datagrams. When this returns, the delegate's callback is on its queue. Has no
+    /// effect and makes no callback if nothing was opened.
     open func close() {
         let (engine, session) = state.withLock { state in
             let session = state.session.take()
@@ -98,21 +98,21 @@ open class GCDAsyncUdpSocket: NSObject {
             return (state.engine, session)
         }
         guard let session else { return }
-        // What was sent from this thread before opens it, if nothing else did.
+        // A send from this thread opens the socket, if nothing else did.
         guard !session.socket.isClosed || session.socket.session != nil else { return ended(session) }
         session.socket.close()
         engine.flushCallbacks()
     }
 
-    /// Closes once everything that is queued is sent.
+    /// Closes once every queued datagram has been sent.
     open func closeAfterSending() { present?.socket.closeAfterSending() }
 }
 
 extension GCDAsyncUdpSocket.State {
-    /// How many bytes of one datagram are delivered.
+    /// The most bytes of one datagram that are delivered, by family.
     var most: (v4: Int, v6: Int) { (Int(maxReceiveIPv4), Int(maxReceiveIPv6)) }
 
-    /// What the engine's socket gets.
+    /// The configuration for the engine's socket.
     var effective: DatagramConfiguration {
         var configuration = configuration
         configuration.maximumSendLength = Int(maxSend)

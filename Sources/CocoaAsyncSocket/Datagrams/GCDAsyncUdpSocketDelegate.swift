@@ -1,21 +1,21 @@
 import Foundation
 
-/// What a `GCDAsyncUdpSocket` tells, on its delegate queue. All methods are optional.
+/// The delegate of a `GCDAsyncUdpSocket`, called on its delegate queue. All methods are optional.
 public protocol GCDAsyncUdpSocketDelegate: AnyObject {
-    /// The socket sends to this one peer from now on, and hears of no other.
+    /// Called when the socket is connected to its peer. It now sends only to this peer and receives only from it.
     func udpSocket(_ sock: GCDAsyncUdpSocket, didConnectToAddress address: Data)
-    /// It could not be connected, such as for a name that there is not.
+    /// Called when the socket could not connect, for example because a name does not exist.
     func udpSocket(_ sock: GCDAsyncUdpSocket, didNotConnect error: (any Error)?)
-    /// A datagram is with the kernel, or was dropped by the send filter.
+    /// Called when the kernel has accepted a datagram, or the send filter dropped it.
     func udpSocket(_ sock: GCDAsyncUdpSocket, didSendDataWithTag tag: Int)
-    /// A datagram was not sent: its time was up, its destination could not be found or is not allowed. What the kernel
-    /// refuses closes the socket instead.
+    /// Called when a datagram was not sent: it timed out, or its destination was not found or is not allowed. If the
+    /// kernel refuses a datagram, the socket closes instead.
     func udpSocket(_ sock: GCDAsyncUdpSocket, didNotSendDataWithTag tag: Int, dueToError error: (any Error)?)
-    /// A datagram was received, and the receive filter let it pass.
+    /// Called when a datagram was received and passed the receive filter.
     func udpSocket(
         _ sock: GCDAsyncUdpSocket, didReceive data: Data, fromAddress address: Data,
         withFilterContext filterContext: Any?)
-    /// The socket is closed; nil: this side closed it. It may be used again.
+    /// Called when the socket has closed. `error` is `nil` if this side closed it. The socket can be used again.
     func udpSocketDidClose(_ sock: GCDAsyncUdpSocket, withError error: (any Error)?)
 }
 
@@ -37,11 +37,12 @@ extension GCDAsyncUdpSocketDelegate {
     public func udpSocketDidClose(_ sock: GCDAsyncUdpSocket, withError error: (any Error)?) {}
 }
 
-/// Judges a datagram that was received: whether the delegate shall get it. What is put into the context goes to the
-/// delegate with it.
+/// A filter for received datagrams. Returns whether the delegate receives the datagram. The delegate also receives the
+/// object that the filter stores in `context`.
 public typealias GCDAsyncUdpSocketReceiveFilterBlock = (
     _ data: Data, _ address: Data, _ context: UnsafeMutablePointer<AnyObject?>
 ) -> Bool
 
-/// Judges a datagram before it is sent: whether it shall leave. The delegate is told in either case that it was sent.
+/// A filter for datagrams before they are sent. Returns whether to send the datagram. The delegate is notified that it
+/// was sent in either case.
 public typealias GCDAsyncUdpSocketSendFilterBlock = (_ data: Data, _ address: Data, _ tag: Int) -> Bool

@@ -1,68 +1,68 @@
 import Foundation
 
-/// The domain of errors that are about the socket itself.
+/// The domain of errors about the socket itself.
 public let GCDAsyncUdpSocketErrorDomain = "GCDAsyncUdpSocketErrorDomain"
-/// The name of upstream's exceptions; none is raised here.
+/// The name of upstream's exceptions. None is raised here.
 public let GCDAsyncUdpSocketException = "GCDAsyncUdpSocketException"
 /// The name of upstream's queues.
 public let GCDAsyncUdpSocketQueueName = "GCDAsyncUdpSocket"
-/// The name of upstream's stream thread; there is none here.
+/// The name of upstream's stream thread, which does not exist here.
 public let GCDAsyncUdpSocketThreadName = "GCDAsyncUdpSocket-CFStream"
 
-/// An error of `GCDAsyncUdpSocketErrorDomain`, as Swift has it.
+/// An error of `GCDAsyncUdpSocketErrorDomain` in Swift.
 public struct GCDAsyncUdpSocketError: _BridgedStoredNSError {
-    /// The error as Foundation has it.
+    /// The error as an `NSError`.
     public let _nsError: NSError
 
-    /// Takes an error of that domain.
+    /// Wraps an error of `GCDAsyncUdpSocketErrorDomain`.
     public init(_nsError error: NSError) { _nsError = error }
 
-    /// The domain.
+    /// `GCDAsyncUdpSocketErrorDomain`.
     public static var _nsErrorDomain: String { GCDAsyncUdpSocketErrorDomain }
 
-    /// The codes.
+    /// The error codes.
     public enum Code: Int, Sendable, _ErrorCodeProtocol {
-        /// The error that has such a code.
+        /// The error type of these codes.
         public typealias _ErrorType = GCDAsyncUdpSocketError
         /// Never used.
         case noError = 0
-        /// The socket is not in a state that allows the call.
+        /// The socket's state does not allow the call.
         case badConfigError
-        /// An argument is wrong.
+        /// An argument is invalid.
         case badParamError
-        /// A send took too long.
+        /// A send timed out.
         case sendTimeoutError
         /// The socket was closed.
         case closedError
-        /// What the description says.
+        /// Any other error. The description says what happened.
         case otherError
     }
 
     /// Never used.
     public static var noError: Code { .noError }
-    /// The socket is not in a state that allows the call.
+    /// The socket's state does not allow the call.
     public static var badConfigError: Code { .badConfigError }
-    /// An argument is wrong.
+    /// An argument is invalid.
     public static var badParamError: Code { .badParamError }
-    /// A send took too long.
+    /// A send timed out.
     public static var sendTimeoutError: Code { .sendTimeoutError }
     /// The socket was closed.
     public static var closedError: Code { .closedError }
-    /// What the description says.
+    /// Any other error. The description says what happened.
     public static var otherError: Code { .otherError }
 }
 
-/// How an `NSError` becomes this, as it does by itself where there is Objective-C.
+/// Bridging from `NSError`, which is automatic on platforms with Objective-C.
 extension GCDAsyncUdpSocketError: _ObjectiveCBridgeable {
-    /// The error as Foundation has it.
+    /// The error as an `NSError`.
     public func _bridgeToObjectiveC() -> NSError { _nsError }
 
-    /// Takes an error of that domain.
+    /// Wraps an error of `GCDAsyncUdpSocketErrorDomain`.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout GCDAsyncUdpSocketError?) {
         _ = _conditionallyBridgeFromObjectiveC(source, result: &result)
     }
 
-    /// Takes an error of that domain; false for one of another.
+    /// Wraps an error of `GCDAsyncUdpSocketErrorDomain`. Returns `false` for another domain.
     public static func _conditionallyBridgeFromObjectiveC(
         _ source: NSError, result: inout GCDAsyncUdpSocketError?
     ) -> Bool {
@@ -70,7 +70,7 @@ extension GCDAsyncUdpSocketError: _ObjectiveCBridgeable {
         return result != nil
     }
 
-    /// Takes an error.
+    /// Wraps any error.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> GCDAsyncUdpSocketError {
         GCDAsyncUdpSocketError(_nsError: source ?? NSError(domain: _nsErrorDomain, code: Code.otherError.rawValue))
     }
