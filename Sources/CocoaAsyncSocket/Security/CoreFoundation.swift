@@ -1,7 +1,7 @@
 import Foundation
 
-/// Names of Core Foundation, which Linux does not have, that code around certificates uses; each is bridged to the same
-/// Swift type as there.
+/// Core Foundation names that certificate code uses. Linux has no Core Foundation, so each name stands for the Swift
+/// type that it bridges to on Apple's platforms.
 public typealias CFString = NSString
 /// A Core Foundation name.
 public typealias CFData = NSData
@@ -13,9 +13,9 @@ public typealias CFDictionary = NSDictionary
 public typealias CFError = NSError
 /// A Core Foundation name.
 public typealias CFIndex = Int
-/// A Core Foundation name; only nil is of use.
+/// A Core Foundation name. Only `nil` is useful.
 public typealias CFAllocator = NSObject
-/// A result of the Security framework.
+/// A result code of the Security framework.
 public typealias OSStatus = Int32
-/// A pointer of an out-parameter, as Swift imports it where there is Objective-C.
+/// The pointer type of out-parameters, as Swift imports it on platforms with Objective-C.
 public typealias AutoreleasingUnsafeMutablePointer = UnsafeMutablePointer

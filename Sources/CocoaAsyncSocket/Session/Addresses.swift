@@ -3,13 +3,13 @@ import SocketKit
 
 /// Addresses as `Data` that holds a sockaddr.
 extension SocketAddress {
-    /// The address in such data; nil: there is none in it that the engine knows.
+    /// Reads an address. Returns `nil` if the engine does not know its form.
     init?(_ data: Data) {
         guard let address = data.withUnsafeBytes({ SocketAddress(sockaddr: $0) }) else { return nil }
         self = address
     }
 
-    /// An IPv4 or IPv6 address of data of exactly the length of its sockaddr; nil: it is neither.
+    /// Reads an IPv4 or IPv6 address. Returns `nil` if the data is neither, or not exactly as long as its sockaddr.
     init?(exactly data: Data) {
         guard let address = SocketAddress(data), address.family.isIP else { return nil }
         let length = address.family == .v4 ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
@@ -17,19 +17,19 @@ extension SocketAddress {
         self = address
     }
 
-    /// Its sockaddr; empty where the kernel has no form of it.
+    /// The sockaddr, or empty data if the kernel has no form for the address.
     var data: Data { Data(sockaddrBytes ?? []) }
 
-    /// The sockaddr of an IPv4 or IPv6 address; nil for others.
+    /// The sockaddr of an IPv4 or IPv6 address, or `nil` for others.
     var ipData: Data? { family.isIP ? data : nil }
 
-    /// The numeric host, without a scope; nil for others than IPv4 and IPv6.
+    /// The numeric host without a scope, or `nil` if the address is neither IPv4 nor IPv6.
     var plainHost: String? { host.map { String($0.prefix { $0 != "%" }) } }
 }
 
-/// The interface description of an accept or a bind: `[interface][:port]`, the port only where none is given.
+/// The interface description of an accept or a bind: `[interface][:port]`. Its port is used only if no other is given.
 struct InterfaceDescription {
-    /// The host to listen on; empty: all.
+    /// The host to listen on, or empty for all interfaces.
     let host: String
     let port: UInt16
 
@@ -42,15 +42,15 @@ struct InterfaceDescription {
 }
 
 extension Duration {
-    /// A timeout in upstream's form: nil, none, for a negative one or one that is no number.
+    /// Reads a timeout in upstream's form. Returns `nil`, for no timeout, if it is negative or NaN.
     @inline(__always) init?(timeout seconds: TimeInterval) {
         guard seconds >= 0 else { return nil }
-        // Longer than a century is none, and would not fit in nanoseconds.
+        // A timeout over a century counts as none, and would not fit in nanoseconds.
         guard seconds < 3_155_760_000 else { return nil }
         self = .nanoseconds(Int64(seconds * 1_000_000_000))
     }
 
-    /// In seconds.
+    /// The duration in seconds.
     var seconds: TimeInterval {
         let (seconds, attoseconds) = components
         return TimeInterval(seconds) + TimeInterval(attoseconds) / 1e18

@@ -1,23 +1,21 @@
 import Foundation
 import SocketKit
 
-/// One open time of a GCDAsyncUdpSocket; what `StreamSession` is for a connection. An error of the kernel closes it, as
-/// upstream does.
+/// One session of a GCDAsyncUdpSocket, from opening to closing. As in upstream, a kernel error closes it.
 final class UdpSession: DatagramSocketDelegate {
-    /// The engine's socket.
     let socket: DatagramSocket
     private let state: Lock<State>
 
     private struct State {
         weak var owner: GCDAsyncUdpSocket?
         var delegate = WeakUdpDelegate()
-        /// Nobody is called without a queue.
+        /// Whether callbacks are dropped because there is no delegate queue.
         var isDetached = true
         /// The most bytes of one datagram that are delivered, by family.
         var most: (v4: Int, v6: Int)
-        /// An error of the kernel has closed it: what was queued is dropped without a word.
+        /// Set once a kernel error has closed the session. Queued datagrams are then dropped without a callback.
         var isFailing = false
-        /// Whether somebody asked it to connect.
+        /// Whether a connect was requested.
         var isConnecting = false
     }
 
@@ -27,22 +25,21 @@ final class UdpSession: DatagramSocketDelegate {
         socket.delegate = self
     }
 
-    /// Sets whom its callbacks go to, and where.
+    /// Sets the delegate and its queue.
     func setDelegate(_ delegate: WeakUdpDelegate, on queue: DispatchQueue?) {
         state.withLock { ($0.delegate, $0.isDetached) = (delegate, queue == nil) }
         socket.delegateQueue = queue
     }
 
-    /// Sets how many bytes of one datagram are delivered.
     func setMost(_ most: (v4: Int, v6: Int)) { state.withLock { $0.most = most } }
 
-    /// Notes that it is to be connected.
+    /// Records that a connect was requested.
     func noteConnecting() { state.withLock { $0.isConnecting = true } }
 
-    /// Whether it is connected. The engine is asked only where that can be.
+    /// Whether the socket is connected. The engine is queried only after a connect was requested.
     var isConnected: Bool { state.withLock { $0.isConnecting } && socket.isConnected }
 
-    /// Calls the delegate, if there is one, and a queue to call it on.
+    /// Calls the delegate, if there is one and it has a queue.
     func tell(_ call: (any GCDAsyncUdpSocketDelegate, GCDAsyncUdpSocket) -> Void) {
         let target = state.withLock { Unchecked(($0.owner, $0.isDetached ? nil : $0.delegate.object)) }
         guard let owner = target.value.0, let delegate = target.value.1 else { return }
@@ -65,7 +62,7 @@ final class UdpSession: DatagramSocketDelegate {
     func datagramSocket(_ socket: DatagramSocket, didNotSend datagram: FailedDatagram) {
         switch datagram.error.reason {
         case .system: fail(datagram.error)
-        // Dropped with the socket that was closed.
+        // The datagram was dropped because the socket closed.
         case .disconnected: break
         default:
             guard !state.withLock({ $0.isFailing }) else { return }

@@ -1,7 +1,7 @@
 import Foundation
 import SocketKit
 
-/// Where sockets live: on one engine for all of them, or on that of the socket queue that they were given.
+/// The engines of sockets: one that all share, and one for each socket queue.
 enum Engines {
     private struct Held {
         weak var engine: SocketEngine?
@@ -18,11 +18,11 @@ enum Engines {
         return configuration
     }
 
-    /// The engine on a queue; sockets with the same queue share it. nil: the one of all others.
+    /// Returns the engine on a queue, which sockets with the same queue share, or the common one if `queue` is `nil`.
     static func engine(on queue: DispatchQueue?) -> SocketEngine {
         guard let queue else { return shared }
         let name = ObjectIdentifier(queue)
-        // An engine that lives holds its queue, so that no other queue can have the name.
+        // A living engine retains its queue, so no other queue can have the same identifier.
         if let engine = onQueues.withLock({ $0[name]?.engine }) { return engine }
         let made = SocketEngine(configuration(queue))
         return onQueues.withLock { held in

@@ -1,9 +1,8 @@
 import Foundation
 import SocketKit
 
-/// One time of listening of a GCDAsyncSocket; what `StreamSession` is for a connection.
+/// One listening session of a GCDAsyncSocket.
 final class ListenerSession: SocketListenerDelegate {
-    /// The engine's listener.
     let listener: SocketListener
     private let state: Lock<State>
 
@@ -11,7 +10,7 @@ final class ListenerSession: SocketListenerDelegate {
         weak var owner: GCDAsyncSocket?
         var delegate = WeakDelegate()
         var queue: DispatchQueue?
-        /// The socket queue that the delegate chose for the connection that is told next.
+        /// The socket queue that the delegate chose for the next connection to be reported.
         var nextQueue: DispatchQueue?
     }
 
@@ -21,7 +20,7 @@ final class ListenerSession: SocketListenerDelegate {
         listener.delegate = self
     }
 
-    /// Sets whom its callbacks go to, and where.
+    /// Sets the delegate and its queue.
     func setDelegate(_ delegate: (any GCDAsyncSocketDelegate)?, on queue: DispatchQueue?) {
         state.replace(with: WeakDelegate(delegate)) { state, delegate in
             swap(&state.delegate, &delegate)
@@ -30,14 +29,15 @@ final class ListenerSession: SocketListenerDelegate {
         listener.delegateQueue = queue
     }
 
-    /// nil without a delegate, or a queue to call it on.
+    /// The objects that a callback needs, or `nil` without a delegate or a queue to call it on.
     private var target: (owner: GCDAsyncSocket, delegate: any GCDAsyncSocketDelegate, queue: DispatchQueue)? {
         let (owner, delegate, queue) = state.withLock { Unchecked(($0.owner, $0.delegate.object, $0.queue)) }.value
         guard let owner, let delegate, let queue else { return nil }
         return (owner, delegate, queue)
     }
 
-    /// The connection is moved below, since its delegate has to be set before.
+    /// Stores the delegate's choice and returns `nil`. The connection moves in `didAccept`, because its delegate must
+    /// be set first.
     func listener(_ listener: SocketListener, engineFor address: SocketAddress) -> SocketEngine? {
         let chosen = target.flatMap { target in
             target.delegate.newSocketQueueForConnection(fromAddress: address.data, on: target.owner)
@@ -48,7 +48,7 @@ final class ListenerSession: SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
         let queue = state.withLock { $0.nextQueue.take() }
-        // Without one it closes, as a connection does that nobody keeps.
+        // Without a delegate the connection closes, because nothing retains it.
         guard let target else { return }
         let accepted = GCDAsyncSocket(
             accepted: socket, delegate: target.delegate, delegateQueue: target.queue, socketQueue: queue)

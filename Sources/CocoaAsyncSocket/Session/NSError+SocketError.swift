@@ -2,12 +2,12 @@ import Foundation
 import SocketKit
 
 extension NSError {
-    /// What GCDAsyncSocket reported for an error of its engine.
+    /// Converts an engine's error to the one that GCDAsyncSocket reports.
     static func stream(_ error: SocketError) -> NSError {
         NSError(domain: error.domain, code: error.code, userInfo: userInfo(error))
     }
 
-    /// What GCDAsyncUdpSocket reported.
+    /// Converts an engine's error to the one that GCDAsyncUdpSocket reports.
     static func datagram(_ error: SocketError) -> NSError {
         guard let code = datagramCode(error.reason) else { return stream(error) }
         return NSError(domain: GCDAsyncUdpSocketErrorDomain, code: code.rawValue, userInfo: userInfo(error))
@@ -34,12 +34,12 @@ extension NSError {
         return info
     }
 
-    /// A configuration that does not allow the call.
+    /// Creates the error for a configuration that does not allow the call.
     static func badConfiguration(_ detail: String) -> NSError {
         stream(SocketError(.badConfiguration, operation: "", detail: detail))
     }
 
-    /// An argument that is wrong.
+    /// Creates the error for an invalid argument.
     static func badParameter(_ detail: String) -> NSError {
         stream(SocketError(.badParameter, operation: "", detail: detail))
     }

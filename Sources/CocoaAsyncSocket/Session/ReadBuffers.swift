@@ -2,19 +2,20 @@ import Foundation
 import SocketKit
 import Synchronization
 
-/// The buffers that the reads of one connection were given.
+/// The buffers given to the reads of one connection.
 final class ReadBuffers: Sendable {
-    /// Whether there ever was one: most programs give none, and spare the lock.
+    /// Whether a buffer was ever added. Most programs use none, and this saves the lock.
     private let areUsed = Atomic<Bool>(false)
     private let waiting = Lock<[OperationID: ReadBuffer]>([:])
 
-    /// Adds the buffer of the read that `queue` queues, whose completion finds it.
+    /// Adds the buffer of the read that `queue` queues. The lock is held meanwhile, so that the read's completion finds
+    /// it.
     func add(_ buffer: ReadBuffer, _ queue: () -> OperationID) {
         areUsed.store(true, ordering: .releasing)
         waiting.withLock { $0[queue()] = buffer }
     }
 
-    /// Takes out the buffer of a read; nil: it has none.
+    /// Removes and returns the buffer of a read, or `nil` if it has none.
     @inline(__always)
     func take(_ operation: OperationID) -> ReadBuffer? {
         guard areUsed.load(ordering: .acquiring) else { return nil }
@@ -22,13 +23,13 @@ final class ReadBuffers: Sendable {
     }
 }
 
-/// The buffer that a read was given, and where its bytes go.
+/// The buffer given to a read, and where its bytes go.
 struct ReadBuffer: Sendable {
     private let buffer: Unchecked<NSMutableData>
     private let offset: Int
     private let length: Int
 
-    /// nil: the offset is behind the buffer's end.
+    /// Returns `nil` if the offset is beyond the buffer's end.
     init?(_ buffer: NSMutableData, offset: UInt) {
         guard offset <= UInt(buffer.length) else { return nil }
         self.buffer = Unchecked(buffer)
@@ -36,7 +37,7 @@ struct ReadBuffer: Sendable {
         length = buffer.length
     }
 
-    /// Puts the bytes into the buffer, which grows if it has to.
+    /// Writes the bytes into the buffer, which grows if necessary.
     func fill(_ bytes: [UInt8]) {
         let data = buffer.value
         let end = offset + bytes.count

@@ -1,8 +1,8 @@
 import Foundation
 import SocketKit
 
-/// Turns what the engine's socket tells into what upstream's delegate hears. Another delegate gets another one of these, so
-/// that a callback needs no lock.
+/// Translates the engine's callbacks into upstream's delegate methods. Each delegate gets a new instance, so that a
+/// callback needs no lock.
 final class StreamCallbacks: AsyncSocketDelegate {
     private let session: UnretainedReference<StreamSession>
     private let owner: UnretainedReference<GCDAsyncSocket>
@@ -54,7 +54,7 @@ final class StreamCallbacks: AsyncSocketDelegate {
         tell { $0.socket($1, didWritePartialDataOfLength: UInt(count), tag: tag) }
     }
 
-    /// Upstream says nothing of an operation that fails; the end of the connection says why.
+    /// Upstream reports no failed operation. The disconnect callback has the reason.
     func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {
         _ = buffers.take(operation.operation)
     }

@@ -3,14 +3,13 @@ import SocketKit
 
 /// One connection of a GCDAsyncSocket.
 ///
-/// A connection that was disconnected keeps the delegate that it had then, and the GCDAsyncSocket goes on without it: what
-/// is set there later concerns the next one.
+/// A disconnected connection keeps the delegate it had. Settings that change later on the GCDAsyncSocket apply to its
+/// next connection.
 final class StreamSession: Sendable {
-    /// The engine's socket.
     let socket: AsyncSocket
     private let owner: UnretainedReference<GCDAsyncSocket>
     private let buffers = ReadBuffers()
-    /// What is called now. The engine's socket does not retain it.
+    /// The current callbacks. The engine's socket does not retain them.
     private let callbacks = Lock<StreamCallbacks?>(nil)
 
     init(_ socket: AsyncSocket, owner: GCDAsyncSocket) {
@@ -18,11 +17,11 @@ final class StreamSession: Sendable {
         self.owner = UnretainedReference(owner)
     }
 
-    /// Sets whom its callbacks go to, and where. Nobody is called without a queue.
+    /// Sets the delegate and its queue. Without a queue there are no callbacks.
     func setDelegate(_ delegate: (any GCDAsyncSocketDelegate)?, on queue: DispatchQueue?) {
         let new = StreamCallbacks(
             of: self, owner.reference, to: queue == nil ? nil : delegate, filling: buffers)
-        // Under the lock, since the engine's socket must have the one that stays.
+        // Under the lock, so that the engine's socket and `callbacks` agree.
         let old = callbacks.withLock { callbacks in
             let old = callbacks
             callbacks = new
@@ -34,14 +33,15 @@ final class StreamSession: Sendable {
         socket.delegateQueue = queue
     }
 
-    /// Spares a delegate the writes that it has no method for. Has no effect if another delegate has taken its place.
+    /// Stops notifying the delegate of writes, because it has no method for them. Has no effect if another delegate has
+    /// been set.
     func noteNoUseOfWrites(_ delegate: any GCDAsyncSocketDelegate) {
         let present = callbacks.withLock { callbacks in
             let present = callbacks?.delegate.object
             if present === delegate { socket.hearsOfWrites = false }
             return Unchecked(present)
         }
-        // This may be its last reference.
+        // This may be the delegate's last reference.
         withExtendedLifetime(present) {}
     }
 

@@ -1,9 +1,9 @@
 import Foundation
 import SocketKit
 
-/// A large `Data` that is written where it lies.
+/// A large `Data` that is written without a copy.
 final class WrittenData: ContiguousBytesOwner {
-    /// Shorter ones are copied, which costs less than keeping them.
+    /// Shorter data is copied, which is cheaper than retaining it.
     static let leastCount = 4_096
 
     private let data: Data

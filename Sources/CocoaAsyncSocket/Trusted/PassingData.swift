@@ -3,18 +3,19 @@ import Foundation
 import SocketKit
 import Synchronization
 
-/// The short bytes that the delegate gets on this thread right now, as `Data` and as the array that they came in.
+/// The short read that is being delivered on this thread, as `Data` and as the array that it arrived in.
 ///
-/// The engine uses its arrays of short reads again. The `Data` made of them is used again here, so that a delegate
-/// that does not keep it costs no allocation. A delegate that sends on what it gets, as an echo does, sends that
-/// array, without a copy. What a delegate asks of the socket that it hears of goes to the engine's socket that the
-/// callback came from, without the lock.
+/// The engine reuses its arrays for short reads. The `Data` made from them is reused here, so delivery does not
+/// allocate unless the delegate keeps it. If the delegate sends the data on, as an echo server does, the array is sent
+/// without a copy. Calls that the delegate makes on the socket that it is called for go to the engine's socket without
+/// the lock.
 ///
-/// Proof: only its thread has the pointer to the memory, and the thread's end frees it. `Data` makes a copy before it
-/// changes bytes that somebody else holds too: a delegate that kept the `Data` of an earlier read keeps its bytes,
-/// and nobody changes those of the present one, which `pass` holds until the delegate has returned. `pass` also
-/// outlasts `bytes`, which is in its frame, and the engine's socket, which it is called with; what the delegate calls
-/// ends before. `Data` with the same words as another that exists is the same data, in the same memory.
+/// Proof: only its thread has the pointer to the memory, and the thread's end frees it. `Data` copies its bytes before
+/// a change if anything else retains them, so a delegate that kept the `Data` of an earlier read keeps its bytes. The
+/// bytes of the current read do not change, because `pass` retains them until the delegate returns. `pass` also
+/// outlasts `bytes`, which is in its frame, and the engine's socket, which it is called with. Everything that the
+/// delegate calls ends before that. If a `Data` has the same words as another existing one, it is the same data in the
+/// same memory.
 struct PassingData {
     private typealias Words = (UInt, UInt)
 
@@ -22,7 +23,7 @@ struct PassingData {
         var spare = Data()
         var words = Words(0, 0)
         var bytes: UnsafePointer<[UInt8]>?
-        /// Whose bytes they are.
+        /// The socket that received the bytes.
         var socket: Unmanaged<AsyncSocket>?
     }
 
@@ -42,13 +43,13 @@ struct PassingData {
             memory.pointee.socket = .passUnretained(socket)
             body(data)
         }
-        // Also where more callbacks came while this one ran: then what it still passes on is copied.
+        // Also if other callbacks ran inside this one. Data that this one still sends is then copied.
         (memory.pointee.bytes, memory.pointee.socket) = (nil, nil)
         swap(&data, &memory.pointee.spare)
     }
 
-    /// Calls `body` with the engine's socket whose bytes the delegate gets on this thread, if it is the present one
-    /// of its owner; false: it is not, or there is none.
+    /// Calls `body` with the engine's socket whose bytes are being delivered on this thread. Returns `false` if there
+    /// is none, or if it is not its owner's current stream.
     @inline(__always)
     static func call(with present: PresentStream, _ body: (AsyncSocket, Self) -> Void) -> Bool {
         guard let passing = ofThread, let socket = passing.memory.pointee.socket,
@@ -58,10 +59,10 @@ struct PassingData {
         return true
     }
 
-    /// The array that this data came in, if it is what the delegate gets on this thread.
+    /// Returns the array that this data arrived in, if it is being delivered on this thread.
     static func array(of data: Data) -> [UInt8]? { ofThread?.array(of: data) }
 
-    /// The same, where the thread's own was looked up.
+    /// Returns the array that this data arrived in, without looking up the thread's memory again.
     @inline(__always)
     func array(of data: Data) -> [UInt8]? {
         guard let bytes = memory.pointee.bytes else { return nil }
@@ -81,7 +82,7 @@ struct PassingData {
         }
     }
 
-    /// Frees a thread's own at its end; one that is never valid where the system has no more keys.
+    /// The key that frees a thread's memory when the thread ends, or an invalid key if the system has no more.
     private static let key = {
         var key = pthread_key_t()
         let result = pthread_key_create(&key) { memory in
@@ -109,7 +110,8 @@ struct PassingData {
 }
 
 extension Data {
-    /// Puts these bytes in the place of its own. Nothing is allocated where it has as many, and nobody else holds them.
+    /// Replaces the contents with these bytes. Doesn't allocate if the length is the same and nothing else retains
+    /// them.
     @inline(__always)
     fileprivate mutating func fill(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { memory in
@@ -122,15 +124,15 @@ extension Data {
     }
 }
 
-/// Which engine's socket a GCDAsyncSocket has as its stream, for a look without its lock.
+/// The engine's socket that a GCDAsyncSocket has as its stream, readable without its lock.
 final class PresentStream: Sendable {
     private let word = Atomic<UInt>(0)
 
-    /// The address of the socket; 0: there is none.
+    /// The address of the socket, or 0 if there is none.
     @inline(__always)
     fileprivate var address: UInt { word.load(ordering: .acquiring) }
 
-    /// Under the lock of the owner's state.
+    /// Must be called under the lock of the owner's state.
     func change(to socket: AsyncSocket?) {
         let address = socket.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
         word.store(address, ordering: .releasing)
