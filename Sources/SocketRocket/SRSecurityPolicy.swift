@@ -1,53 +1,54 @@
 internal import SocketKit
 
-/// What a server's certificate must be like. A subclass decides by overriding `evaluateServerTrust(_:forDomain:)`.
+/// The checks on a server's certificate. A subclass can add its own by overriding `evaluateServerTrust(_:forDomain:)`.
 /// SocketRocket: `SRSecurityPolicy`.
 ///
-/// TLS 1.2 is the oldest version. The authorities are those that OpenSSL trusts; the environment variable `SSL_CERT_FILE`
-/// names others.
+/// TLS 1.2 is the oldest version. The trusted authorities are OpenSSL's, and the environment variable `SSL_CERT_FILE`
+/// can select others.
 open class SRSecurityPolicy {
     let validatesChain: Bool
 
-    /// A policy that validates the chain and the name of the certificate.
+    /// Creates a policy that validates the certificate's chain and name.
     public init() { validatesChain = true }
 
-    /// A policy that validates chain and name only if `certificateChainValidationEnabled` is true.
+    /// Creates a policy that validates the certificate's chain and name only if `certificateChainValidationEnabled` is
+    /// true.
     @available(*, deprecated, message: "Without validation anybody can be the server.")
     public init(certificateChainValidationEnabled enabled: Bool) { validatesChain = enabled }
 
-    /// For `SRWebSocket`, which has this deprecated choice too.
+    /// Creates a policy for the deprecated initializers of `SRWebSocket`.
     init(validatesChain: Bool) { self.validatesChain = validatesChain }
 
-    /// A policy that validates chain and name. SocketRocket: `+defaultPolicy`.
+    /// Returns a policy that validates the certificate's chain and name. SocketRocket: `+defaultPolicy`.
     public static func `default`() -> SRSecurityPolicy { SRSecurityPolicy() }
 
-    /// Whether the server is trusted; `true` unless overridden. It is asked once for each connection, on the queue of the
-    /// delegate, after the chain and the name have passed if these are validated, and not at all if they have not.
+    /// Whether the server is trusted. Defaults to `true`. Called once for each connection, on the delegate's queue. If
+    /// the chain and the name are validated, it is called after both have passed, and not called if they fail.
     open func evaluateServerTrust(_ serverTrust: SRServerTrust, forDomain domain: String) -> Bool { true }
 
-    /// Whether the method above is a subclass's.
+    /// Whether the policy is a subclass, which may override `evaluateServerTrust(_:forDomain:)`.
     var decides: Bool { type(of: self) != SRSecurityPolicy.self }
 }
 
-/// What a server showed. It stands for Security's `SecTrust`, which only Apple's systems have.
+/// The certificates that a server sent. It replaces Security's `SecTrust`, which only Apple's systems have.
 public struct SRServerTrust: Hashable, Sendable {
     /// A certificate of the chain.
     public struct Certificate: Hashable, Sendable {
-        /// Whom it is for, in the form of RFC 2253.
+        /// The subject, in the form of RFC 2253.
         public let subject: String
-        /// Who signed it.
+        /// The issuer.
         public let issuer: String
-        /// Names and addresses that it is for, such as `DNS:example.org`.
+        /// The names and addresses that it is for, such as `DNS:example.org`.
         public let names: [String]
-        /// SHA-256 of the certificate in DER.
+        /// The SHA-256 of the certificate in DER.
         public let sha256: Data
-        /// SHA-256 of its public key (SubjectPublicKeyInfo), which a renewed certificate may keep.
+        /// The SHA-256 of its public key (SubjectPublicKeyInfo), which a renewed certificate may keep.
         public let publicKeySHA256: Data
     }
 
-    /// The server's own certificate first, then those that the server sent with it.
+    /// The server's own certificate first, then the others that the server sent.
     public let certificates: [Certificate]
-    /// Why the chain or the name would not pass, or `nil` if both pass.
+    /// Why the chain or the name fails validation, or `nil` if both pass.
     public let problem: String?
 
     init(_ trust: TLSTrust) {

@@ -1,9 +1,10 @@
 internal import SocketKit
 
-/// Sending. What is sent leaves in the order of the calls. Unlike SocketRocket's, the queue has a limit: what would make it
-/// longer than 64 MiB is refused with 2134, since a peer that does not read would fill the memory.
+/// Sending. Messages are sent in the order of the calls. Unlike SocketRocket's, the queue has a limit. A message that
+/// would make it longer than 64 MiB is rejected with 2134, because a peer that doesn't read would fill the memory.
 extension SRWebSocket {
-    /// Sends a `String`, a `Data`, or with `nil` an empty text. Anything else, and anything before it is open, is not sent.
+    /// Sends a `String` or a `Data`, or an empty text for `nil`. Does not send anything else, or anything before the
+    /// WebSocket is open.
     @available(*, deprecated, message: "send(string:) and send(data:) say what became of it.")
     public func send(_ message: Any?) {
         switch message {
@@ -14,23 +15,25 @@ extension SRWebSocket {
         }
     }
 
-    /// Sends a text. Throws 2134 of `SRWebSocketErrorDomain` unless it is open.
+    /// Sends a text. Throws 2134 of `SRWebSocketErrorDomain` unless the WebSocket is open and the queue has room.
     public func send(string: String) throws {
         let message = WebSocketMessage.text(string)
         try check(message.bytes.count, "send(string:)")
         webSocket.write(message)
     }
 
-    /// Sends a binary message, or with `nil` an empty text, as SocketRocket does. Throws as above.
+    /// Sends a binary message, or like SocketRocket an empty text for `nil`. Throws 2134 of `SRWebSocketErrorDomain`
+    /// unless the WebSocket is open and the queue has room.
     public func send(data: Data?) throws {
         try check(data?.count ?? 0, "send(data:)")
         webSocket.write(data.map { .binary([UInt8]($0)) } ?? .text(""))
     }
 
-    /// The same as `send(data:)`: the bytes are copied once.
+    /// Does the same as `send(data:)`, which copies the bytes once.
     public func send(dataNoCopy data: Data?) throws { try send(data: data) }
 
-    /// Sends a ping. Throws 2134 unless it is open, and for more than 125 bytes, which no ping can carry (RFC 6455, 5.5).
+    /// Sends a ping. Throws 2134 unless the WebSocket is open, and for more than 125 bytes, which no ping can carry
+    /// (RFC 6455, 5.5).
     public func sendPing(_ data: Data?) throws {
         guard data?.count ?? 0 <= 125 else { throw refusal("sendPing(_:): at most 125 bytes, not \(data?.count ?? 0)") }
         try check(0, "sendPing(_:)")

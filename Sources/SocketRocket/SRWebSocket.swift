@@ -3,11 +3,12 @@ internal import SocketKit
 
 /// A client's WebSocket (RFC 6455) with the API of SocketRocket, on a SocketKit engine that all of them share.
 ///
-/// It may be used from any thread. It opens once, and retains itself from `open()` until its last callback. Pings are
-/// answered before the delegate hears of them. While the delegate's queue does not take messages, at most 128 KiB of them or
-/// one are gathered; the rest stays with the kernel, so that the server is slowed down. SocketRocket: `SRWebSocket`.
+/// It can be used from any thread. It opens once, and retains itself from `open()` until its last callback. Pings are
+/// answered before the delegate is notified. While the delegate's queue is busy, at most 128 KiB of messages, or one
+/// message, are held in memory. The rest stay in the kernel, so that the server slows down. SocketRocket:
+/// `SRWebSocket`.
 public final class SRWebSocket: Sendable {
-    /// How far it is, beside what its WebSocket says.
+    /// The parts of its state that its `WebSocket` does not know.
     private enum Phase { case new, begun, ended }
 
     private struct State: ~Copyable {
@@ -16,7 +17,7 @@ public final class SRWebSocket: Sendable {
         var operations: OperationQueue?
         var cookies: [HTTPCookie]?
         var received: [String: String]?
-        /// Itself, until its last callback.
+        /// The WebSocket itself, from `open()` until its last callback.
         var retained: SRWebSocket?
     }
 
@@ -29,13 +30,13 @@ public final class SRWebSocket: Sendable {
     private let state = Lock(State())
     private let bridge = SRWebSocketBridge()
 
-    /// The queue on which operations wait for the delegate's operation queue.
+    /// The queue on which callbacks wait for the delegate's operation queue.
     private let waiting = DispatchQueue(label: "SocketRocket.operations")
 
     // MARK: Making one
 
-    /// A WebSocket of the URL of `request` (`ws`, `wss`, `http`, `https`), with its header fields, in which the fields of the
-    /// handshake itself do not count, and its timeout, which covers everything until it is open.
+    /// Creates a WebSocket for the URL of `request` (`ws`, `wss`, `http`, `https`). Uses the request's header fields,
+    /// except those that belong to the handshake. Its timeout covers everything until the WebSocket is open.
     public init(urlRequest request: URLRequest, protocols: [String]?, securityPolicy: SRSecurityPolicy) {
         self.request = request
         self.protocols = protocols ?? []
@@ -44,22 +45,24 @@ public final class SRWebSocket: Sendable {
         bridge.serve(self)
     }
 
-    /// The same with the default policy and without subprotocols.
+    /// Creates a WebSocket for a request, with the default policy and no subprotocols.
     public convenience init(urlRequest request: URLRequest) {
         self.init(urlRequest: request, protocols: nil, securityPolicy: .default())
     }
 
-    /// The same without subprotocols.
+    /// Creates a WebSocket for a request, with a policy and no subprotocols.
     public convenience init(urlRequest request: URLRequest, securityPolicy: SRSecurityPolicy) {
         self.init(urlRequest: request, protocols: nil, securityPolicy: securityPolicy)
     }
 
-    /// The same with the default policy.
+    /// Creates a WebSocket for a request, with the default policy. It offers these subprotocols, in order of
+    /// preference.
     public convenience init(urlRequest request: URLRequest, protocols: [String]?) {
         self.init(urlRequest: request, protocols: protocols, securityPolicy: .default())
     }
 
-    /// The same, with or without validation of the server's certificate.
+    /// Creates a WebSocket for a request that offers these subprotocols, with or without validation of the server's
+    /// certificate.
     @available(*, deprecated, message: "Without validation anybody can be the server.")
     public convenience init(urlRequest request: URLRequest, protocols: [String]?, allowsUntrustedSSLCertificates: Bool)
     {
@@ -67,20 +70,21 @@ public final class SRWebSocket: Sendable {
         self.init(urlRequest: request, protocols: protocols, securityPolicy: policy)
     }
 
-    /// A WebSocket of this URL, with the default policy.
+    /// Creates a WebSocket for a URL, with the default policy.
     public convenience init(url: URL) { self.init(urlRequest: URLRequest(url: url)) }
 
-    /// A WebSocket of this URL that offers these subprotocols, the best first.
+    /// Creates a WebSocket for a URL that offers these subprotocols, in order of preference.
     public convenience init(url: URL, protocols: [String]?) {
         self.init(urlRequest: URLRequest(url: url), protocols: protocols)
     }
 
-    /// A WebSocket of this URL with a policy.
+    /// Creates a WebSocket for a URL, with a policy.
     public convenience init(url: URL, securityPolicy: SRSecurityPolicy) {
         self.init(urlRequest: URLRequest(url: url), securityPolicy: securityPolicy)
     }
 
-    /// The same, with or without validation of the server's certificate.
+    /// Creates a WebSocket for a URL that offers these subprotocols, with or without validation of the server's
+    /// certificate.
     @available(*, deprecated, message: "Without validation anybody can be the server.")
     public convenience init(url: URL, protocols: [String]?, allowsUntrustedSSLCertificates: Bool) {
         let policy = SRSecurityPolicy(validatesChain: !allowsUntrustedSSLCertificates)
@@ -89,7 +93,7 @@ public final class SRWebSocket: Sendable {
 
     // MARK: The delegate
 
-    /// Who is told; held weakly. A change counts for callbacks that have not begun.
+    /// The delegate, held weakly. A new delegate receives every callback that hasn't started yet.
     public var delegate: (any SRWebSocketDelegate)? {
         get { state.withLock { $0.delegate }.object }
         set {
@@ -98,7 +102,7 @@ public final class SRWebSocket: Sendable {
         }
     }
 
-    /// Where the delegate is called, unless there is an operation queue; `nil` sets the main queue.
+    /// The queue that callbacks run on, unless there is an operation queue. Setting `nil` selects the main queue.
     public var delegateDispatchQueue: DispatchQueue? {
         get { delegateOperationQueue == nil ? webSocket.delegateQueue : nil }
         set {
@@ -107,7 +111,7 @@ public final class SRWebSocket: Sendable {
         }
     }
 
-    /// The operation queue in which the delegate is called, one callback at a time; `nil` sets the main queue.
+    /// The operation queue that callbacks run in, one at a time. Setting `nil` selects the main queue.
     public var delegateOperationQueue: OperationQueue? {
         get { state.withLock { $0.operations } }
         set {
@@ -118,7 +122,7 @@ public final class SRWebSocket: Sendable {
 
     // MARK: Facts
 
-    /// How far it is. It changes before the delegate is told.
+    /// The state of the WebSocket. It changes before the delegate is notified.
     public var readyState: SRReadyState {
         switch state.withLock({ $0.phase }) {
         case .new: .CONNECTING
@@ -133,20 +137,20 @@ public final class SRWebSocket: Sendable {
         }
     }
 
-    /// The URL that it was made with.
+    /// The URL that the WebSocket was created with.
     public var url: URL? { request.url }
 
-    /// The fields of the server's answer, or `nil` before one came. Fields of one name are joined by commas. SocketRocket
-    /// gives a `CFHTTPMessage`, which only Apple's systems have.
+    /// The header fields of the server's response, or `nil` before one arrives. Fields with the same name are joined by
+    /// commas. SocketRocket returns a `CFHTTPMessage`, which only Apple's systems have.
     public var receivedHTTPHeaders: [String: String]? { state.withLock { $0.received } }
 
-    /// Cookies for the request; a change after `open()` has no effect.
+    /// The cookies for the request. A change after `open()` has no effect.
     public var requestCookies: [HTTPCookie]? {
         get { state.withLock { $0.cookies } }
         set { state.withLock { $0.cookies = newValue } }
     }
 
-    /// The subprotocol that the server chose, or `nil` if it chose none or is not open yet.
+    /// The subprotocol that the server chose, or `nil` if it chose none or the WebSocket is not open yet.
     public var `protocol`: String? { webSocket.subprotocol }
 
     /// Whether the server's certificate is not validated.
@@ -154,8 +158,8 @@ public final class SRWebSocket: Sendable {
 
     // MARK: Opening and closing
 
-    /// Begins to open it; `webSocketDidOpen` or `didFailWithError` tells how it went. Without effect the second time, and
-    /// after `close()`.
+    /// Starts opening the WebSocket. `webSocketDidOpen` or `didFailWithError` reports the result. Has no effect the
+    /// second time, or after `close()`.
     public func open() {
         let mayOpen = state.withLock { state in
             guard state.phase == .new, state.retained == nil else { return false }
@@ -178,11 +182,12 @@ public final class SRWebSocket: Sendable {
         }
     }
 
-    /// Closes it with code 1000. `didCloseWithCode` follows, unless it was never opened.
+    /// Closes the WebSocket with code 1000. `didCloseWithCode` follows, unless the WebSocket was never opened.
     public func close() { close(withCode: SRStatusCode.codeNormal.rawValue, reason: nil) }
 
-    /// Closes it after what is queued has been sent. A reason of more than 123 bytes of UTF-8 is cut; a code that must not be
-    /// sent (RFC 6455, 7.4) makes a Close without a code. Without effect when it is closing or closed.
+    /// Closes the WebSocket after the queued messages have been sent. A reason over 123 bytes of UTF-8 is truncated. A
+    /// code that must not be sent (RFC 6455, 7.4) produces a Close without a code. Has no effect if the WebSocket is
+    /// closing or closed.
     public func close(withCode code: Int, reason: String?) {
         let wasNew = state.withLock { state in
             guard state.phase == .new, state.retained == nil else { return false }
@@ -197,21 +202,21 @@ public final class SRWebSocket: Sendable {
         webSocket.close(code, reason: String(reason))
     }
 
-    /// Without effect: it has a thread of its own.
+    /// Has no effect, because the engine has its own thread and needs no run loop.
     public func schedule(in runLoop: RunLoop, forMode mode: String) {}
 
-    /// Without effect, as above.
+    /// Has no effect, because the engine has its own thread and needs no run loop.
     public func unschedule(from runLoop: RunLoop, forMode mode: String) {}
 
     // MARK: For the bridge
 
-    /// The server has answered.
+    /// Stores the header fields of the server's response.
     func received(_ head: HTTPHead) {
         let fields = Dictionary(head.fields.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
         state.withLock { $0.received = fields }
     }
 
-    /// Nothing follows the callback that runs now.
+    /// Ends the WebSocket after its last callback.
     func end() {
         let former = state.withLock { state in
             defer { (state.phase, state.retained) = (.ended, nil) }
@@ -224,6 +229,6 @@ public final class SRWebSocket: Sendable {
 extension SRWebSocket: Hashable {
     /// Whether both are the same object.
     public static func == (left: SRWebSocket, right: SRWebSocket) -> Bool { left === right }
-    /// By identity.
+    /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,7 +1,8 @@
 internal import SocketKit
 internal import SocketKitFoundation
 
-/// Tells an `SRWebSocket`'s delegate what becomes of its WebSocket. It runs on the queue of that WebSocket's callbacks.
+/// Forwards a `WebSocket`'s callbacks to the delegate of its `SRWebSocket`. It runs on the queue of the `WebSocket`'s
+/// callbacks.
 final class SRWebSocketBridge: WebSocketDelegate {
     private let owner = Lock(WeakOwner())
 
@@ -9,11 +10,11 @@ final class SRWebSocketBridge: WebSocketDelegate {
         weak var webSocket: SRWebSocket?
     }
 
-    /// Whose delegate is told.
+    /// Sets the `SRWebSocket` whose delegate is called.
     func serve(_ webSocket: SRWebSocket) { owner.withLock { $0.webSocket = webSocket } }
 
-    /// Calls the delegate, here or in its operation queue, and returns when that is done, so that callbacks keep their order
-    /// and messages that the delegate does not take stay with the kernel.
+    /// Calls the delegate, here or in its operation queue, and waits until the call returns. Callbacks thus stay in
+    /// order, and messages that the delegate isn't ready for stay in the kernel.
     private func tell(isLast: Bool = false, _ body: @escaping @Sendable (SRWebSocket, any SRWebSocketDelegate) -> Void)
     {
         guard let webSocket = owner.withLock({ $0.webSocket }) else { return }
@@ -25,7 +26,7 @@ final class SRWebSocketBridge: WebSocketDelegate {
         operations.addOperations([BlockOperation(block: call)], waitUntilFinished: true)
     }
 
-    /// It did not open, or broke.
+    /// Reports that the WebSocket did not open, or failed.
     func fail(_ error: NSError) {
         tell(isLast: true) { $1.webSocket($0, didFailWithError: error) }
     }
@@ -57,7 +58,6 @@ final class SRWebSocketBridge: WebSocketDelegate {
         tell { $1.webSocket($0, didReceivePong: payload.isEmpty ? nil : Data(payload)) }
     }
 
-    /// The policy's verdict.
     func webSocket(_ webSocket: WebSocket, didReceive trust: TLSTrust) -> TrustVerdict {
         guard let owner = owner.withLock({ $0.webSocket }) else { return .refuse }
         let policy = owner.policy.object
@@ -78,7 +78,7 @@ final class SRWebSocketBridge: WebSocketDelegate {
     }
 }
 
-/// How SocketRocket tells of an end.
+/// The last callback that SocketRocket makes for an end.
 enum SRWebSocketEnd {
     case failed(NSError)
     case closed(Int, reason: String?, wasClean: Bool)
@@ -100,7 +100,7 @@ enum SRWebSocketEnd {
         }
     }
 
-    /// Whether it is not just how the peer, or this end, closed.
+    /// Whether the error is a failure, as opposed to a close by either side.
     private static func isFailure(_ error: SocketError) -> Bool {
         switch error.reason {
         case .webSocket(.failed), .webSocket(.closed): false
@@ -108,7 +108,7 @@ enum SRWebSocketEnd {
         }
     }
 
-    /// The error with the codes that SocketRocket has of its own.
+    /// Converts an error, using SocketRocket's own codes where it has them.
     private static func error(_ error: SocketError) -> NSError {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: error.detail]
         switch error.reason {

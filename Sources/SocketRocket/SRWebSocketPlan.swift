@@ -1,11 +1,11 @@
 internal import SocketKit
 
-/// What SocketKit is asked for: a request of Foundation's, in the way SocketRocket reads it.
+/// The `WebSocket` settings for one of Foundation's requests, read as SocketRocket reads it.
 struct SRWebSocketPlan {
     let url: String
     let configuration: WebSocketConfiguration
 
-    /// Fields that the handshake writes.
+    /// The header fields that the handshake writes.
     private static let handshake: Set = ["host", "upgrade", "connection", "content-length", "transfer-encoding"]
 
     init(_ request: URLRequest, _ protocols: [String], _ cookies: [HTTPCookie]?, _ policy: SRSecurityPolicy) {
@@ -22,7 +22,7 @@ struct SRWebSocketPlan {
         self.configuration = configuration
     }
 
-    /// The URL as one of a WebSocket.
+    /// Converts the URL's scheme to a WebSocket scheme.
     private static func text(_ url: URL) -> String {
         let schemes = ["http": "ws", "https": "wss"]
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url.absoluteString }
@@ -31,7 +31,7 @@ struct SRWebSocketPlan {
         return parts.string ?? url.absoluteString
     }
 
-    /// The request's own fields win over what would be sent without them.
+    /// Reads the header fields. The request's own fields override the defaults.
     private static func opening(_ request: URLRequest, _ protocols: [String], _ cookies: [HTTPCookie]?)
         -> WebSocketOpening
     {
@@ -54,7 +54,7 @@ struct SRWebSocketPlan {
         return opening
     }
 
-    /// The page that asks, as SocketRocket makes it up of the URL.
+    /// Derives the Origin field from the URL, as SocketRocket does.
     private static func origin(_ url: URL) -> String? {
         guard let host = url.host, let scheme = url.scheme?.lowercased() else { return nil }
         let isSecure = scheme == "wss" || scheme == "https"

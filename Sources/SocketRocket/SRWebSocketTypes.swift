@@ -1,51 +1,51 @@
 @_exported import Foundation
 @_exported import FoundationNetworking
 
-/// How far an `SRWebSocket` is. SocketRocket: `SRReadyState`.
+/// The state of an `SRWebSocket`. SocketRocket: `SRReadyState`.
 public enum SRReadyState: Int, Sendable {
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// It is to be opened, or about to be.
+    /// The WebSocket has not been opened, or is opening.
     case CONNECTING = 0
     // swift-format-ignore: AlwaysUseLowerCamelCase
     /// Messages can be sent.
     case OPEN = 1
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// One side has said Close.
+    /// One side has sent a Close.
     case CLOSING = 2
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// It is over, or never came about.
+    /// The WebSocket has closed, or never opened.
     case CLOSED = 3
 }
 
 /// Why a WebSocket was closed (RFC 6455, 7.4.1). SocketRocket: `SRStatusCode`.
 public enum SRStatusCode: Int, Sendable {
-    /// Done.
+    /// The purpose of the connection is fulfilled.
     case codeNormal = 1000
-    /// An end goes away.
+    /// An endpoint is going away.
     case codeGoingAway = 1001
     /// The peer broke the protocol.
     case codeProtocolError = 1002
-    /// A message of a kind that is not taken.
+    /// An endpoint received a kind of message that it doesn't accept.
     case codeUnhandledType = 1003
-    /// A Close without a code came; never on the wire.
+    /// A Close without a code was received. Never on the wire.
     case codeNoStatusReceived = 1005
-    /// No Close came; never on the wire.
+    /// No Close was received. Never on the wire.
     case codeAbnormal = 1006
-    /// A text that is not UTF-8.
+    /// A text was not valid UTF-8.
     case codeInvalidUTF8 = 1007
-    /// Against a policy.
+    /// A message violated a policy.
     case codePolicyViolated = 1008
-    /// A message that is too long.
+    /// A message was too long.
     case codeMessageTooBig = 1009
     /// The server did not agree to an extension.
     case codeMissingExtension = 1010
     /// The server failed.
     case codeInternalError = 1011
-    /// The service restarts.
+    /// The service is restarting.
     case codeServiceRestart = 1012
     /// The service is busy.
     case codeTryAgainLater = 1013
-    /// TLS failed; never on the wire.
+    /// TLS failed. Never on the wire.
     case codeTLSHandshake = 1015
 
     /// The former name of `codeNoStatusReceived`.
@@ -53,9 +53,9 @@ public enum SRStatusCode: Int, Sendable {
     public static var noStatusReceived: SRStatusCode { .codeNoStatusReceived }
 }
 
-/// The domain of errors of WebSockets: 2132 for an HTTP status other than 101, 2133 for an answer that breaks a rule, 2134
-/// for what cannot be sent in this state, a code of a Close otherwise.
+/// The domain of WebSocket errors. The code is 2132 for an HTTP status other than 101, 2133 for an invalid response,
+/// 2134 for a message that cannot be sent in the current state, and otherwise the code of a Close.
 public let SRWebSocketErrorDomain = "SRWebSocketErrorDomain"
 
-/// The key in an error's user info of the HTTP status that a server answered with, an `Int`.
+/// The user-info key for the HTTP status that a server answered with, an `Int`.
 public let SRHTTPResponseErrorKey = "HTTPResponseStatusCode"
