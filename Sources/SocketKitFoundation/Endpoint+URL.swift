@@ -2,10 +2,10 @@ public import Foundation
 public import SocketKit
 
 extension Endpoint {
-    /// The endpoint that a URL names: `tcp://host:port`, `udp://host:port` or any other scheme with a host and a port,
+    /// Creates the endpoint for a URL: `tcp://host:port`, `udp://host:port` or any other scheme with a host and a port,
     /// `unix:/path` and `file:/path`.
     ///
-    /// `nil` for a URL without a port, since a port cannot be derived from a scheme here, and for one without a host.
+    /// Returns `nil` if the URL has no host, or no port, since the port is not derived from the scheme.
     public init?(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "unix", "file":

@@ -1,16 +1,17 @@
 public import Foundation
 public import SocketKit
 
-/// What Foundation's programs expect of an error. `localizedDescription` is `detail`, one sentence for a person; domain and
-/// code of `error as NSError` are those of GCDAsyncSocket, GCDAsyncUdpSocket or SRWebSocket.
+/// Conformance to Foundation's error protocols. `localizedDescription` is `detail`, one sentence for the user. The
+/// domain and code of `error as NSError` are those of GCDAsyncSocket, GCDAsyncUdpSocket or SRWebSocket.
 extension SocketError: LocalizedError {
     /// `detail`.
     public var errorDescription: String? { detail }
 }
 
 extension SocketError {
-    /// The error with `domain`, `code` and its sentence under `NSLocalizedDescriptionKey`. If an address was refused, a
-    /// name did not resolve, or a server answered with an HTTP status, the user info holds no more than that sentence.
+    /// The error as an `NSError` with `domain`, `code` and the sentence under `NSLocalizedDescriptionKey`. The user
+    /// info holds only that sentence, even if an address was refused, a name did not resolve, or a server answered with
+    /// an HTTP status.
     public var nsError: NSError {
         NSError(domain: domain, code: code, userInfo: [NSLocalizedDescriptionKey: detail])
     }
