@@ -40,14 +40,15 @@ package final class Patience: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter limit: The longest time that a call may take.
-    /// - Parameter mostStuck: The number of stuck calls at which new calls are rejected.
+    /// - Parameter mostStuck: The number of stuck calls at which no new thread is created. A call then needs an idle
+    ///   thread.
     package init(limit: Duration = .milliseconds(200), mostStuck: Int = 8) {
         (self.limit, self.mostStuck) = (limit, mostStuck)
     }
 
     deinit { state.withLock { $0.caller?.ask(nil) } }
 
-    /// Runs `body` on another thread. Throws ETIMEDOUT if it takes too long, or EBUSY if too many calls are stuck.
+    /// Runs `body` on another thread. Throws ETIMEDOUT if it takes too long, or EBUSY if no thread is available.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(HostSystem.Failure) -> Value
     ) throws(HostSystem.Failure) -> Value {
