@@ -5,8 +5,8 @@ internal import SocketKit
 ///
 /// It can be used from any thread. It opens once, and retains itself from `open()` until its last callback. Pings are
 /// answered before the delegate is notified. While the delegate's queue is busy, at most 128 KiB of messages, or one
-/// message, are held in memory. The rest stay in the kernel, so that the server slows down. SocketRocket:
-/// `SRWebSocket`.
+/// message, are held in memory. The rest stay in the kernel, so that the server slows down.
+/// SocketRocket: `SRWebSocket`.
 public final class SRWebSocket: Sendable {
     /// The parts of its state that its `WebSocket` does not know.
     private enum Phase { case new, begun, ended }
@@ -33,7 +33,7 @@ public final class SRWebSocket: Sendable {
     /// The queue on which callbacks wait for the delegate's operation queue.
     private let waiting = DispatchQueue(label: "SocketRocket.operations")
 
-    // MARK: Making one
+    // MARK: Initializers
 
     /// Creates a WebSocket for the URL of `request` (`ws`, `wss`, `http`, `https`). Uses the request's header fields,
     /// except those that belong to the handshake. Its timeout covers everything until the WebSocket is open.
@@ -120,7 +120,7 @@ public final class SRWebSocket: Sendable {
         }
     }
 
-    // MARK: Facts
+    // MARK: State
 
     /// The state of the WebSocket. It changes before the delegate is notified.
     public var readyState: SRReadyState {
