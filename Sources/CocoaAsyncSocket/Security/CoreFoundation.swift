@@ -1,6 +1,6 @@
 import Foundation
 
-/// Core Foundation names that certificate code uses. Linux has no Core Foundation, so each name stands for the Swift
+/// Core Foundation names that certificate code uses. Linux has no Core Foundation, so each name stands for a Foundation
 /// type that it bridges to on Apple's platforms.
 public typealias CFString = NSString
 /// A Core Foundation name.
