@@ -1,59 +1,59 @@
 import InspectorCore
 import SocketCore
 
-/// The commands and options: the one table from which the parser and --help are made.
+/// The commands and options: the single table from which the parser and --help are made.
 enum CommandTable {
-    /// The version of program and library, and the only place that has it. `-dev` means not released yet.
+    /// The version of program and library. It is defined only here. `-dev` means not released yet.
     static let version = "0.2.0-dev"
 
     /// A word that says what to open.
     struct Command: Sendable {
         var name: String
-        /// How its operands are called in the help; empty: it has none.
+        /// The name of its operands in the help. Empty if it takes none.
         var operands = ""
         var help: String
-        /// How many operands make one thing to open.
+        /// The number of operands that make one thing to open.
         var operandsEach = 1
-        /// Whether it means something without operands too.
+        /// Whether it can also be used without operands.
         var isBareAllowed = false
-        /// Whether its operands are a program and the program's arguments: all of them are one thing to open, and nothing
+        /// Whether its operands are a program and the program's arguments. They all make one thing to open, and nothing
         /// after the first is an option of this program.
         var takesProgram = false
-        /// Operands that make sense, for those who forgot them.
+        /// Example operands, for the error about missing ones.
         var example = "localhost:6379"
-        /// What so many operands ask for, or the bare command where it has none.
+        /// Returns the effect of `operandsEach` operands, or of the bare command.
         var effect: @Sendable (_ operands: [String], _ request: Request) throws(EndpointError) -> Effect
     }
 
     /// A word that begins with `--`.
     struct Option: Sendable {
         var name: String
-        /// How its value is called in the help; nil: it has none.
+        /// The name of its value in the help, or `nil` if it takes none.
         var value: String?
-        /// The commands it goes with; empty: all, and none.
+        /// The commands it applies to. If empty, it applies to all of them, and without a command.
         var commands: Set<String> = []
-        /// nil: it stands in no help.
+        /// The help text, or `nil` to leave the option out of the help.
         var help: String?
-        /// Notes it.
+        /// Applies the option to the request.
         var apply: @Sendable (_ value: String, _ request: inout Request) throws(UsageError) -> Void
     }
 
-    /// What has been read so far.
+    /// The arguments parsed so far.
     struct Request {
         var invocation = Invocation()
         var timeout: Duration?
         var standingRead = true
         var allowsHalfOpen = false
-        /// Proxies to open, in the order in which they were asked for.
+        /// Proxies to open, in the order requested.
         var proxies: [(kind: ProxyKind, listen: String)] = []
         var holdsConnections = false
         var replies: [ReplyRule] = []
         var isJSON = false
         var isOnce = false
         var script: String?
-        /// Whether `-` stands among the addresses: standard input and output are the peer's.
+        /// Whether `-` is among the addresses, which connects standard input and output to the peer.
         var carriesBytes = false
-        /// How many of the expectations have the time of a `--within` after them.
+        /// How many of the expectations already have the time limit of a following `--within`.
         var limitedExpectations = 0
         var greeting: [UInt8] = []
         var tls = TLSChoices()
@@ -62,7 +62,7 @@ enum CommandTable {
         var webSocket = WebSocketChoices()
         var run = RunRequest([])
         var printsConfiguration = false
-        /// Whether `host` prints what is wrong instead of showing a screen.
+        /// Whether `host` prints problems instead of showing a screen.
         var checksHost = false
 
         fileprivate func open(_ text: String, listens: Bool = false) throws(EndpointError) -> OpenRequest {
@@ -110,12 +110,12 @@ enum CommandTable {
         openCommand,
     ]
 
-    /// A word that asks for a text on stdout.
+    /// A word that prints a text to stdout.
     struct Printer: Sendable {
         var name: String
         var operands = ""
         var help: String
-        /// `nil`: the mode that the options ask for.
+        /// Returns the mode, or `nil` to use the one that the options request.
         var mode: @Sendable (_ operands: [String], _ request: inout Request) throws(UsageError) -> Invocation.Mode?
     }
 
@@ -277,7 +277,7 @@ enum CommandTable {
         UsageError(option, Lint.whyUnknown(name))
     }
 
-    /// What --help prints.
+    /// The output of --help.
     static var help: String {
         let commandRows =
             commands.map { ("  \($0.name) \($0.operands)", $0.help) }
@@ -313,7 +313,7 @@ enum CommandTable {
                    unixgram:/path or unixgram:@name
         """
 
-    /// What --help prints after a command: its own options. Without a command, or after a word that is not one, all.
+    /// Returns the output of --help after a command: its own options. Without a known command, returns all.
     static func help(of name: String?) -> String {
         let known = commands.map { ($0.name, $0.operands, $0.help) } + printers.map { ($0.name, $0.operands, $0.help) }
         guard let (name, operands, text) = known.first(where: { $0.0 == name }) else { return help }
@@ -353,7 +353,7 @@ enum CommandTable {
 }
 
 extension Size {
-    /// Reads `80x24`; each side 1 to 1000.
+    /// Parses `80x24`. Each side is 1 to 1000.
     init?(_ text: String) {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard sides.count == 2, let width = sides[0], let height = sides[1], (1...1000).contains(width),

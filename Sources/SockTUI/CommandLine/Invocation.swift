@@ -1,82 +1,82 @@
 import InspectorCore
 
-/// What the command line asked for.
+/// What the command line requests.
 struct Invocation: Equatable {
-    /// What kind of run it is.
+    /// The kind of run.
     enum Mode: Equatable {
         case terminal
-        /// What happens as text on stdout, without a screen; once: one snapshot.
+        /// Prints what happens to stdout, without a screen. With `isOnce`, prints one snapshot.
         case report(ReportForm, isOnce: Bool)
-        /// The keys of a file, without a terminal.
+        /// Plays the keys of a script file, without a terminal.
         case script(String)
-        /// What can be attached to, as a table.
+        /// Prints a table of the programs that can be attached to.
         case attachable
-        /// The configuration in force, on stdout.
+        /// Prints the effective configuration to stdout.
         case configuration
-        /// Where the configuration is, on stdout.
+        /// Prints the path of the configuration file to stdout.
         case configurationPlace
-        /// A text made from the tables, on stdout.
+        /// Prints a document generated from the tables to stdout.
         case document(Document)
-        /// Why a program of this host hangs, as a paragraph.
+        /// Prints a paragraph on why a program on this host hangs.
         case why(HostTarget)
-        /// What is wrong with the sockets of this host, a line each.
+        /// Prints the problems of this host's sockets, one per line.
         case hostCheck
-        /// What a capture has, for other programs.
+        /// Exports a capture for other programs.
         case export(ExportRequest)
-        /// A recorded client plays again.
+        /// Replays a recorded client.
         case replay(ReplayRequest)
-        /// A recorded request is sent in every way that must make no difference.
+        /// Sends a recorded request in every way that must make no difference.
         case sweep(ReplayRequest)
-        /// What clients of the Model Context Protocol ask for.
+        /// Serves tools to Model Context Protocol clients.
         case tools
-        /// Something that a running socktui is asked to do.
+        /// Sends a control command to a running socktui.
         case control(program: String, line: String)
-        /// The help of one command, or of the program.
+        /// Prints the help of one command, or of the whole program.
         case help(String?)
         case version
     }
 
     var mode = Mode.terminal
-    /// What is opened at the start; nothing: the start screen.
+    /// What to open at the start. If empty, the start screen is shown.
     var opening: [Effect] = []
-    /// What a run without a screen does beside printing what happens.
+    /// What a run without a screen does in addition to printing what happens.
     var report = ReportOptions()
-    /// The size of a scripted screen; nil: 80x24.
+    /// The size of a scripted screen, or `nil` for 80x24.
     var size: Size?
-    /// Whether only ASCII is drawn; nil: as the configuration says.
+    /// Whether to draw only ASCII, or `nil` to follow the configuration.
     var isASCII: Bool?
-    /// How many colours are used; nil: as the configuration says.
+    /// The color depth, or `nil` to follow the configuration.
     var depth: Configuration.Depth?
-    /// For which background the colors are; nil: as the configuration says.
+    /// The background that the colors suit, or `nil` to follow the configuration.
     var theme: Theme?
-    /// Bytes of traffic that are kept of one connection, and of all of them; nil: as the configuration says.
+    /// The bytes of traffic kept for each connection and for all of them, or `nil` to follow the configuration.
     var keep: Int?
     var keepTotal: Int?
-    /// The file of the program's own log; nil: as the configuration says.
+    /// The path of the program's own log, or `nil` to follow the configuration.
     var log: String?
-    /// The file of the configuration; nil: the user's own.
+    /// The path of the configuration file, or `nil` for the user's own.
     var configuration: String?
-    /// Whether lines that are sent are kept for another run, unless the configuration says not to.
+    /// Whether sent lines are kept for later runs, unless the configuration turns that off.
     var keepsHistory = true
     /// Which warnings are shown.
     var lints = LintSettings()
-    /// Whether the list begins with a row for each leg of a relayed connection.
+    /// Whether the list starts with a separate row for each leg of a relayed connection.
     var showsLegs = false
-    /// Whether no file is read or written and no editor started.
+    /// Whether reading files, writing files and starting an editor are disabled.
     var isSecure = false
-    /// How the sockets of this host are looked at.
+    /// How this host's sockets are inspected.
     var host = HostOptions()
-    /// What is captured, where `opening` says so.
+    /// What to capture, if `opening` requests a capture.
     var capture = CaptureTarget(interface: "lo")
-    /// How much of the run is kept to go back in it; nil: as the configuration says.
+    /// How much of the run is kept for rewinding, or `nil` to follow the configuration.
     var rewind: Duration?
-    /// What is recorded; an empty path: nothing.
+    /// What to record. An empty path records nothing.
     var recording = RecordingRequest()
-    /// Rules and breakpoints from the beginning.
+    /// The rules and breakpoints set at the start.
     var faults = FaultOptions()
-    /// Whether other programs may see and change what happens here: see `socktui ctl`.
+    /// Whether other programs may read and change this run's state: see `socktui ctl`.
     var isControlled = false
-    /// For tests of the crash guard: where to crash once the first picture is drawn.
+    /// Where to crash after the first screen is drawn, for tests of the crash guard.
     var trap: Trap?
 
     enum Trap: String { case main, thread }
@@ -85,13 +85,13 @@ struct Invocation: Equatable {
 extension Invocation {
     /// Whether more than one capture file is opened.
     var opensSeveral: Bool { opening.count { if case .openFile = $0 { true } else { false } } > 1 }
-    /// The program that is run through a relay; `nil`: none.
+    /// The program to run through a relay, or `nil` if there is none.
     var program: RunRequest? {
         for case .run(let request) in opening { return request }
         return nil
     }
 
-    /// An option that names a file which this program would read or write; `nil`: there is none.
+    /// An option that names a file for this program to read or write, or `nil` if there is none.
     var optionWithFile: String? {
         if case .script = mode { return "--script" }
         if log != nil { return "--log" }
@@ -108,39 +108,39 @@ extension Invocation {
     }
 }
 
-/// What was wrong with the command line: one line that names the argument and says what would be right.
+/// A mistake on the command line: one line that names the argument and says what would be right.
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let description: String
 
-    /// Creates an error that is described by one sentence.
+    /// Creates an error with one sentence as its description.
     init(sentence: String) { description = sentence }
 
-    /// Creates an error about one argument. Where it is printed, its control characters are escaped.
+    /// Creates an error about one argument. Its control characters are escaped when it is printed.
     init(_ argument: String, _ problem: String) { description = "\(argument): \(problem)" }
 }
 
-/// How the sockets of any program of this host are looked at, and what counts.
+/// How the sockets of this host's programs are inspected, and which of them count.
 struct HostOptions: Equatable {
-    /// How long to look; `nil`: a second, and until what stands is proven.
+    /// How long to look, or `nil` for one second and then until standing problems are proven.
     var span: Duration?
     var isOnce = false
     var isJSON = false
-    /// What makes a check fail.
+    /// The severity at which a check fails.
     var level = Severity.warning
-    /// Whether a check fails where something was hidden from it.
+    /// Whether a check fails if something was hidden from it.
     var isStrict = false
-    /// Whether system calls and their arguments are read.
+    /// Whether to read system calls and their arguments.
     var readsCalls = true
-    /// Whether tools for editors tell bytes.
+    /// Whether the editor tools may return payload bytes.
     var tellsPayload = false
-    /// Whether unread bytes may be looked at.
+    /// Whether and whose unread bytes may be peeked at.
     var peeks = PeekRules()
-    /// The process whose network namespace is looked at; `nil`: this one's.
+    /// The process whose network namespace is inspected, or `nil` for this process's.
     var namespace: Int32?
-    /// Whether the network namespaces of all processes are looked at, where that is allowed.
+    /// Whether to inspect the network namespaces of all processes, where that is allowed.
     var entersOthers = true
-    /// Which sockets count; empty: all.
+    /// Which sockets count. An empty filter matches all.
     var filter = ""
-    /// Whether others are not even listed; on a screen the user can drop the filter.
+    /// Whether other sockets are left out of the list. On a screen the user can clear the filter.
     var listsOnlyMatches = false
 }

@@ -2,30 +2,30 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// What a run without a screen does with the bytes themselves: it looks for what is expected, and with `-` carries standard
-/// input to the peer and what the peer sends to standard output.
+/// What a run without a screen does with the bytes themselves. It checks for expected bytes. With `-`, it sends
+/// standard input to the peer and writes what the peer sends to standard output.
 final class Conversation {
-    /// How it ended.
+    /// How the conversation ended.
     enum Verdict: Equatable {
-        /// All that was expected came.
+        /// Everything expected was received.
         case met
-        /// Why it did not, as a sentence.
+        /// The reason why an expectation was not met, as a sentence.
         case failed(String)
-        /// Standard output takes no more.
+        /// Standard output accepts no more.
         case broken(StandardStream.Outcome)
     }
 
     private(set) var verdict: Verdict?
-    /// When the current expectation fails; nil: nothing is expected.
+    /// When the current expectation fails, or `nil` if nothing is expected.
     private(set) var deadline: ContinuousClock.Instant?
-    /// Whether standard input and output are the peer's.
+    /// Whether standard input and output are connected to the peer.
     let carriesBytes: Bool
 
     private let received: ReceivedBytes
     private let sources: SourceList
     private let pump: InputPump
     private var search: ExpectationSearch
-    /// The connection that standard input goes to; nil: there is none yet.
+    /// The connection that standard input is sent to, or `nil` if there is none yet.
     private var partner: SocketID?
 
     init(_ expectations: [Expectation], carriesBytes: Bool, _ received: ReceivedBytes, _ sources: SourceList) {
@@ -35,10 +35,10 @@ final class Conversation {
         deadline = search.current.map { .now + $0.limit }
     }
 
-    /// Why not all of standard input was sent; nil: nothing is known against it.
+    /// The reason why standard input was not sent in full, or `nil` if no problem is known.
     var inputProblem: String? { pump.problem }
 
-    /// Looks at what has come since the last time; `put` writes it to standard output.
+    /// Examines the bytes received since the last call. `put` writes them to standard output.
     func step(_ put: ([UInt8]) -> StandardStream.Outcome) {
         let (chunks, paused) = received.take()
         for (id, bytes) in chunks where verdict == nil {
@@ -53,7 +53,7 @@ final class Conversation {
         fail("\(wanted.text) was not received within \(Format.duration(wanted.limit))")
     }
 
-    /// Takes note of the connections: with `-`, the first one is the partner.
+    /// Notes the connections. With `-`, the first one becomes the partner.
     func look(_ snapshot: EngineSnapshot) {
         guard carriesBytes, partner == nil else { return }
         let listeners = snapshot.sockets.filter { $0.role == .listener }
@@ -61,12 +61,12 @@ final class Conversation {
             begin(with: first.id)
             for listener in listeners { sources.perform(.close(listener.id, .now)) }
         } else {
-            // One at a time, so that no second one is taken.
+            // One at a time, so that a second one is never accepted.
             for listener in listeners { sources.perform(.answerConnection(listener.id, .accept)) }
         }
     }
 
-    /// Looks for the last time, since every connection is closed.
+    /// Examines the bytes for the last time, after every connection has closed.
     func finish() {
         guard verdict == nil, search.current != nil else { return }
         advance(search.finish())
@@ -74,7 +74,7 @@ final class Conversation {
         fail("\(wanted.text) was not received, and every connection is closed")
     }
 
-    /// Sends standard input to this connection, unless another has it.
+    /// Sends standard input to this connection, unless another one already receives it.
     func begin(with id: SocketID) {
         guard carriesBytes, partner == nil else { return }
         partner = id

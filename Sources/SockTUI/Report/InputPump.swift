@@ -4,7 +4,7 @@ import SocketKit
 
 /// Sends standard input to one connection, piece by piece, and FIN at its end.
 ///
-/// A piece is read once the kernel has the one before, so a peer that does not read stops it.
+/// A piece is read once the kernel has accepted the previous one, so a peer that does not read stops the pump.
 final class InputPump: Sendable {
     private let sources: SourceList
     private let executor = QueueExecutor()
@@ -14,10 +14,10 @@ final class InputPump: Sendable {
 
     init(sources: SourceList) { self.sources = sources }
 
-    /// Why not all of it was sent; nil: nothing is known against it.
+    /// The reason why standard input was not sent in full, or `nil` if no problem is known.
     var problem: String? { problems.withLock { $0 } }
 
-    /// Begins; nothing of it is done when this returns.
+    /// Starts sending. Returns before anything is sent.
     func start(_ id: SocketID) {
         Task(executorPreference: executor) { [self] in
             do {
@@ -29,13 +29,13 @@ final class InputPump: Sendable {
         }
     }
 
-    /// Never inlined: the optimizer of Swift 6.3.1 crashes on loops with such a call in them.
+    /// Never inlined, because the Swift 6.3.1 optimizer crashes on loops that contain such a call.
     @inline(never)
     private func send(_ piece: [UInt8], to id: SocketID) async throws {
         try await sources.opener(of: id).write(WriteRequest(piece), to: id.own)
     }
 
-    /// What has come; nil at the end.
+    /// Returns the available bytes, or `nil` at the end.
     private func read() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: Self.pieceLength)
         while true {
@@ -45,7 +45,7 @@ final class InputPump: Sendable {
             switch errno {
             case EINTR: continue
             case EAGAIN:
-                // Another process that shares the descriptor made it so.
+                // Another process that shares the descriptor made it nonblocking.
                 var polled = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                 poll(&polled, 1, -1)
             case let number:

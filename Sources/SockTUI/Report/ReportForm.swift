@@ -1,31 +1,31 @@
 import InspectorCore
 import SocketCore
 
-/// In which form a run without a screen prints what happens.
+/// The output format of a run without a screen.
 enum ReportForm: Equatable {
     /// JSON Lines.
     case json
-    /// A line for each event; once: the list of sessions.
+    /// One line for each event. With `--once`, the list of sessions.
     case text
-    /// What the peer sends, as it is, and nothing else.
+    /// Exactly what the peer sends, and nothing else.
     case bytes
 }
 
-/// What a run without a screen does beside printing what happens.
+/// What a run without a screen does in addition to printing what happens.
 struct ReportOptions: Equatable {
     /// What must be received, in this order.
     var expectations: [Expectation] = []
-    /// Bytes of each operation that are written as JSON; nil: none.
+    /// The number of bytes of each operation written as JSON, or `nil` for none.
     var payload: Int?
-    /// How often a session is written of which nothing but rates has changed; nil: never.
+    /// The interval at which a session is written if only its rates have changed, or `nil` for never.
     var every: Duration?
-    /// How long to look; `nil`: half a second for one snapshot, else until it ends.
+    /// How long to look, or `nil` for half a second for one snapshot, and otherwise until the run ends.
     var span: Duration?
-    /// The instant of an opened file that is shown, in nanoseconds from its beginning; nil: its end.
+    /// The instant of an opened file to show, in nanoseconds from its beginning, or `nil` for its end.
     var instant: Int64?
 }
 
-/// Turns snapshots into lines of one form.
+/// Formats snapshots as lines.
 struct ReportLines {
     private var json: JSONLines?
     private var text: TextLines?
@@ -43,7 +43,7 @@ struct ReportLines {
         }
     }
 
-    /// The event to ask for next.
+    /// The first event to request next.
     var nextEvent: UInt64 { json?.nextEvent ?? text?.nextEvent ?? 0 }
 
     mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings) -> [String] {
@@ -51,12 +51,12 @@ struct ReportLines {
         return json?.take(snapshot, among: others) ?? text?.take(snapshot) ?? []
     }
 
-    /// The sessions whose traffic has to be asked for.
+    /// Returns the sessions whose traffic must be requested.
     mutating func duePayload(_ snapshot: EngineSnapshot) -> [SocketID] { json?.duePayload(snapshot) ?? [] }
 
     mutating func take(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] { json?.take(traffic, of: id) ?? [] }
 
-    /// What follows the last snapshot.
+    /// Returns the lines that follow the last snapshot.
     func end(_ snapshot: EngineSnapshot, status: Int32) -> [String] {
         json.map { [$0.end(snapshot, status: Int(status))] } ?? []
     }

@@ -2,70 +2,71 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// A run without a screen: prints what happens until all that was opened has ended, a signal comes or nobody reads any
-/// more.
+/// A run without a screen. It prints what happens until everything it opened has ended, a signal arrives or the reader
+/// of standard output is gone.
 final class ReportRun {
     /// How a run ended.
     enum Ending: Equatable {
         case status(Int32)
-        /// To be died of, so that the parent sees it.
+        /// The process must raise this signal to end, so that its parent sees it.
         case signal(Int32)
     }
 
     private let runner: EffectRunner
     private let inbox = Inbox()
     private let isOnce: Bool
-    /// Whether nothing is printed, since standard output is a recording.
+    /// Whether nothing is printed, because standard output is a recording.
     private let isSilent: Bool
-    /// What is done with the bytes themselves; nil: nothing.
+    /// What handles the bytes themselves, or `nil` if nothing does.
     private let conversation: Conversation?
     private var lines: ReportLines
     private var last: EngineSnapshot?
-    /// Of a run that prints once: what has happened so far.
+    /// For a run that prints once, the events so far.
     private var events: [SocketEvent] = []
-    /// Sockets that were asked for and not yet answered about, and those that were.
+    /// The number of requested sockets that were not opened or refused yet. `answered` counts those that were opened.
     private var unanswered = 0
     private var answered = 0
-    /// How many were when the snapshot under way, and the last one that came, was requested. One that was requested before
-    /// a socket was opened may come after the news of it, and does not show the socket.
+    /// The value of `answered` when the pending snapshot was requested, and for the last one received. A snapshot
+    /// requested before a socket was opened may arrive after the news of the socket, and then does not include it.
     private var answeredAtRequest = 0
     private var answeredInLast = 0
-    /// Whether a snapshot was requested that has not come.
+    /// Whether a requested snapshot has not arrived yet.
     private var isUnderWay = false
     private var endsByItself: Bool
-    /// The instant of an opened file that is to be shown, in nanoseconds from its beginning, and as a time of day once
-    /// the beginning is known.
+    /// The instant of an opened file to show, in nanoseconds from its beginning. `instant` is the same as a time of
+    /// day, once the beginning is known.
     private let distance: Int64?
     /// How long to look.
     private let span: Duration?
     private var instant: Int64?
-    /// Whether what is opened are connections, and no listener.
+    /// Whether only connections are opened, not listeners.
     private var connects = false
-    /// Programs that are looked at; nil: none was asked for.
+    /// The attached programs, or `nil` if none was requested.
     private var programs: [ProgramInfo]?
     private var refusals: [String] = []
-    /// The program that is run; nil: none.
+    /// The program that is run, or `nil` if there is none.
     private var child: ChildState?
-    /// When its connections are given up, once it has ended.
+    /// When the run stops waiting for the ended program's connections.
     private var childEnd: ContinuousClock.Instant?
     /// The other ends of connections, as last found.
     private var peers: [SocketID: PeerEnd] = [:]
-    /// The signals that the program which runs got already.
+    /// The signals already passed to the running program.
     private var passed: Set<Int32> = []
     /// The signal that ends the run without another line.
     private var interruption: Int32?
-    /// When a reader that takes nothing is given up, once SIGINT has come.
+    /// When the run gives up on a reader that accepts nothing, once SIGINT has arrived.
     private var farewellEnd: ContinuousClock.Instant?
 
-    /// Events that a run which prints once keeps; more are lost, and their numbers say so.
+    /// The most events kept by a run that prints once. Earlier ones are lost, which the event numbers show.
     private static let eventLimit = 1 << 16
-    /// How long sockets are given to come about before a single snapshot, at least and at most.
+    /// The minimum and maximum time that sockets are given to open before a single snapshot.
     private static let moment = Duration.milliseconds(500)
     private static let limit = Duration.seconds(10)
-    /// How long sockets are given to close after SIGINT, and the reader to take what is written then.
+    /// How long sockets are given to close after SIGINT, and the reader to accept the last lines.
     private static let farewell = Duration.seconds(1)
 
-    /// `received`: what the sources' own sockets receive; needed where something is expected or the form is bytes.
+    /// `received` gets what the sources' own sockets receive. It is required if something is expected or the form is
+    /// bytes.
     init(
         _ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList,
         options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil, isSilent: Bool = false
@@ -81,7 +82,7 @@ final class ReportRun {
             pause: { @Sendable [sources] in sources.perform(.pauseReading($0, true)) })
     }
 
-    /// Opens what was asked for and prints until the end. Why something failed goes to stderr, one line each.
+    /// Opens what was requested and prints until the end. Each failure is reported on stderr in one line.
     func run(_ opening: [Effect]) -> Ending {
         CrashGuard.listen(inbox.writeEnd)
         defer { runner.child.stop() }
@@ -98,13 +99,13 @@ final class ReportRun {
         return isOnce ? once() : stream()
     }
 
-    /// Prints one snapshot as soon as every connect has ended and every attached program has told what it can, but not
-    /// before a moment has passed.
+    /// Prints one snapshot once every connect has ended and every attached program has answered as far as it can, but
+    /// not before `moment` has passed.
     private func once() -> Ending {
         let begin = ContinuousClock.now
         let (moment, limit) = (span ?? Self.moment, (span ?? .zero) + Self.limit)
         while true {
-            // Asked first, so that the snapshot has the answers.
+            // Read this first, so that the snapshot includes the answers.
             let hasAnswered = runner.sources.hasAnswered
             if let signal = turn(eventsFrom: 0), !passes(signal) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
@@ -147,7 +148,7 @@ final class ReportRun {
             if let signal { return .signal(signal) }
             let outcome = put(text)
             guard outcome == .written else { return ending(after: outcome) }
-            // SIGINT came while the reader took nothing, and now it reads again.
+            // SIGINT arrived while the reader was stalled, and the reader has now resumed.
             if farewellEnd != nil { return finish(closeAll()) }
         }
     }
@@ -158,7 +159,7 @@ final class ReportRun {
             + payload(snapshot)
     }
 
-    /// The lines about the bytes that have passed since the last snapshot.
+    /// Returns the lines about the traffic since the last snapshot.
     private func payload(_ snapshot: EngineSnapshot) -> [String] {
         var text: [String] = []
         while case let due = lines.duePayload(snapshot), !due.isEmpty {
@@ -167,13 +168,13 @@ final class ReportRun {
         return text
     }
 
-    /// Looks at what was received.
+    /// Examines the received bytes.
     private func listen() {
         conversation?.step { bytes in StandardStream.output.write(bytes: bytes, until: interruptible) }
     }
 
-    /// Closes every socket of this program, so that the last lines say how each ended; waits a second at most. A second
-    /// signal ends the run at once.
+    /// Closes every socket of this program, so that the last lines say how each ended. Waits at most one second. A
+    /// second signal ends the run at once.
     private func closeAll() -> [String] {
         farewellEnd = .now + Self.farewell
         runner.child.stop()
@@ -193,11 +194,11 @@ final class ReportRun {
         return text
     }
 
-    /// Waits a tick and asks for a snapshot; the signal that ends the program, if one came.
+    /// Waits for a tick and requests a snapshot. Returns the signal that ends the program, if one arrived.
     private func turn(eventsFrom: UInt64) -> Int32? {
         var pipe = pollfd(fd: inbox.readEnd, events: Int16(POLLIN), revents: 0)
         let end = ContinuousClock.now + RunLoop.tick
-        // One at a time: events come once, so each snapshot has to be printed.
+        // One at a time: events are sent only once, so each snapshot must be printed.
         if !isUnderWay {
             (isUnderWay, answeredAtRequest) = (true, answered)
             var request = SnapshotRequest(kernel: .all, eventsFrom: eventsFrom)
@@ -216,7 +217,7 @@ final class ReportRun {
         return nil
     }
 
-    /// Whether it was a snapshot.
+    /// Handles a message. Returns whether it was a snapshot.
     private func take(_ message: Message) -> Bool {
         switch message {
         case .snapshot(let snapshot):
@@ -246,17 +247,17 @@ final class ReportRun {
     }
 
     private func isSettled(_ snapshot: EngineSnapshot) -> Bool {
-        // The connects of other programs are not ours to wait for.
+        // Other programs' connects are not waited for.
         guard programs == nil else { return true }
         if child != nil { return isChildOver(snapshot) }
         return unanswered == 0 && answeredInLast == answered
             && snapshot.sockets.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
     }
 
-    /// Whether nothing can happen any more.
+    /// Whether nothing more can happen.
     private var isOver: Bool {
         if let programs {
-            // Others of the same name may still be attached to.
+            // Other programs of the same name may still be attaching.
             guard programs.isEmpty else { return programs.allSatisfy(\.hasEnded) }
             return !refusals.isEmpty && runner.sources.hasAnswered
         }
@@ -265,27 +266,28 @@ final class ReportRun {
         return last.sockets.allSatisfy { $0.phase == .closed }
     }
 
-    /// Whether the program that is run has ended and its connections have, as far as they will.
+    /// Whether the run program has ended and its connections have closed or been given up.
     private func isChildOver(_ snapshot: EngineSnapshot) -> Bool {
         guard let childEnd else { return false }
         return snapshot.sockets.allSatisfy { $0.phase == .closed } || .now > childEnd
     }
 
-    /// Passes a signal on to the program that runs; whether this run goes on. One that is sent again ends it.
+    /// Passes a signal on to the running program. Returns whether this run continues. The same signal ends it the
+    /// second time.
     private func passes(_ signal: Int32) -> Bool {
         guard signal == SIGINT || signal == SIGTERM, !passed.contains(signal) else { return false }
         passed.insert(signal)
         return runner.child.signal(signal)
     }
 
-    /// What was refused, and the connections asked for that failed; those of the demo are part of it.
+    /// The refusals, and the requested connections that failed. Failed connections in the demo are intended.
     private var failures: [String] {
         guard endsByItself, programs == nil, let last else { return refusals }
         if let child, child.wasUnseen || child.ending?.wasStarted == false { return refusals + [child.farewell ?? ""] }
         return refusals + last.failures
     }
 
-    /// What is complained about in the end.
+    /// The failures reported at the end.
     private var complaints: [String] {
         switch conversation?.verdict {
         case .met: []
@@ -296,7 +298,7 @@ final class ReportRun {
         }
     }
 
-    /// That of the program that was run, if there was one.
+    /// The exit status of the program that was run, if there was one.
     private var status: Int32 { runner.child.status ?? (complaints.isEmpty ? 0 : 1) }
 
     private func finish(_ text: [String]) -> Ending {
@@ -307,7 +309,7 @@ final class ReportRun {
         return ending(after: outcome)
     }
 
-    /// The signal that ends the program, if one came. A stop takes effect here.
+    /// Returns the signal that ends the program, if one arrived. A stop signal takes effect here.
     private func takeSignal() -> Int32? {
         for signal in inbox.takeSignals() {
             CrashGuard.heard()
@@ -316,8 +318,8 @@ final class ReportRun {
         return nil
     }
 
-    /// Writes lines to standard output. A signal is heard even while the reader reads nothing. The first SIGINT gives such
-    /// a reader one more moment; any other signal, and a second one, ends the run at once.
+    /// Writes lines to standard output. Signals are handled even while the reader is stalled. The first SIGINT gives a
+    /// stalled reader a final second. Any other signal, or a second SIGINT, ends the run at once.
     private func put(_ lines: [String]) -> StandardStream.Outcome {
         guard !lines.isEmpty, !isSilent else { return .written }
         return StandardStream.output.write(lines.joined(separator: "\n") + "\n", until: interruptible)
@@ -329,7 +331,7 @@ final class ReportRun {
         }
     }
 
-    /// Whether a signal has come that leaves no time for another line.
+    /// Whether a signal arrived that leaves no time for another line.
     private func isInterrupted() -> Bool {
         guard let signal = takeSignal(), !passes(signal) else { return false }
         if signal == SIGINT, farewellEnd == nil, !isOnce {

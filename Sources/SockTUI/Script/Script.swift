@@ -1,43 +1,43 @@
 import InspectorCore
 import SocketCore
 
-/// The steps of a script file, one a line; `#` begins a comment.
+/// The steps of a script file, one per line. `#` starts a comment.
 struct Script: Equatable {
-    /// What one line asks for.
+    /// What one line requests.
     enum Step: Equatable {
         case key([Key])
         case type(String)
-        /// Go on when the screen holds this text; fail after so long.
+        /// Waits until the screen contains this text. Fails after `limit`.
         case wait(String, limit: Duration)
-        /// Go on when it does not.
+        /// Waits until the screen does not contain this text. Fails after `limit`.
         case waitNot(String, limit: Duration)
-        /// The screen to a file; nil: to stdout.
+        /// Writes the screen to a file, or to stdout if the path is `nil`.
         case dump(String?)
         case resize(Size)
-        /// A line as it is typed after `:`.
+        /// A line as typed after `:`.
         case command(String)
     }
 
-    /// A line that makes no sense; the sentence says what would.
+    /// An invalid line. The sentence says what would be valid.
     struct Mistake: Error, Equatable {
         var line: Int
         var sentence: String
     }
 
-    /// How long a wait lasts that does not say it.
+    /// The default time limit of a wait.
     static let patience = Duration.seconds(10)
 
-    /// Bytes of a line.
+    /// The maximum length of a line in bytes.
     private static let longestLine = 65_536
 
-    /// Steps, with the numbers of their lines.
+    /// The steps, with their line numbers.
     private(set) var steps: [(line: Int, step: Step)] = []
 
     static func == (left: Script, right: Script) -> Bool {
         left.steps.elementsEqual(right.steps) { $0 == $1 }
     }
 
-    /// Reads a script.
+    /// Parses a script.
     /// - Throws: the first mistake.
     init(_ text: String) throws(Mistake) {
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -87,7 +87,7 @@ struct Script: Equatable {
         case waitNot = "wait-not"
         case dump, resize
 
-        /// What follows the word, and what the step does.
+        /// The word's arguments, and what the step does.
         var help: (arguments: String, help: String) {
             switch self {
             case .key: ("KEY...", "press keys, by the names that the help shows")
@@ -106,7 +106,7 @@ struct Script: Equatable {
         }
     }
 
-    /// The steps as the manual shows them.
+    /// The steps as shown in the manual.
     static let steps: [(form: String, help: String)] =
         Word.allCases.map { ("\($0.rawValue) \($0.help.arguments)", $0.help.help) } + [
             ("# TEXT", "a comment"), ("COMMAND", "do what the command line does; the script fails where it is refused"),
@@ -118,7 +118,7 @@ struct Script: Equatable {
             + Spelling.suggestion(for: word, among: words + Action.names)
     }
 
-    /// `TEXT`, or `TIME TEXT`: `5 live`, `500ms live`.
+    /// Parses `TEXT` or `TIME TEXT`, such as `5 live` or `500ms live`.
     private static func waited(_ rest: String, _ word: Word) throws(UsageError) -> (String, Duration) {
         guard !rest.isEmpty else { throw UsageError(word.rawValue, "needs the text to look for") }
         let number = rest.prefix { $0 != " " }
@@ -131,7 +131,7 @@ struct Script: Equatable {
         return (rest, patience)
     }
 
-    /// `5s` or `500ms`; a number alone is not one.
+    /// Parses `5s` or `500ms`. A number without a unit is not a time.
     private static func time(_ word: Substring) -> Duration? {
         guard word.first?.isNumber == true, word.last?.isLetter == true,
             case .some(.some(let duration)) = DurationText.parse(String(word)), duration > .zero
@@ -139,7 +139,7 @@ struct Script: Equatable {
         return duration
     }
 
-    /// Whether the text ends with what was meant as a time.
+    /// Whether the text ends with what was probably meant as a time.
     static func endsWithTime(_ text: String) -> Bool {
         text.split(separator: " ").dropFirst().last.map { time($0) != nil } ?? false
     }

@@ -2,7 +2,7 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// A screen of a given size that nobody sees; its keys come from a script.
+/// An off-screen screen of a given size. Its keys come from a script.
 final class ScriptScreen: Screen {
     var size: Size
     var descriptor: Int32? { nil }
@@ -20,13 +20,13 @@ final class ScriptScreen: Screen {
     func bell() {}
 }
 
-/// Performs a script on a run loop: time passes in the loop's own turns.
+/// Performs a script on a run loop. Time passes in the loop's own turns.
 struct ScriptDriver {
-    /// A step that did not succeed; the exit status is 1.
+    /// A step that failed. The exit status is 1.
     struct Failure: Error, Equatable {
         var line: Int
         var sentence: String
-        /// What was on the screen.
+        /// The contents of the screen.
         var picture: String
     }
 
@@ -34,7 +34,7 @@ struct ScriptDriver {
     let screen: ScriptScreen
 
     /// Performs all steps.
-    /// - Throws: the first that failed.
+    /// - Throws: the first failure.
     func run(_ script: Script) throws(Failure) {
         for (line, step) in script.steps {
             if loop.ending != nil { throw failure(line, "the program has ended before this") }
@@ -68,11 +68,11 @@ struct ScriptDriver {
     /// How a wait ended.
     private enum Waited: Equatable {
         case seen, late
-        /// Nothing that could bring it goes on; why.
+        /// Nothing is going on that could produce it. The value is the reason.
         case futile(String)
     }
 
-    /// For how long, and for how many turns, nothing must go on before a wait is given up.
+    /// The time and the number of turns without activity after which a wait is given up.
     private static let stillness = (time: Duration.milliseconds(500), turns: 5)
 
     private func wait(for text: String, _ limit: Duration, line number: Int) throws(Failure) {
@@ -85,7 +85,8 @@ struct ScriptDriver {
         }
     }
 
-    /// Turns until something is as wanted. `whileGoing`: no longer than anything goes on.
+    /// Turns the loop until `isWanted` returns true or `limit` has passed. With `whileGoing`, also stops when activity
+    /// ends.
     private func turn(_ limit: Duration, until isWanted: () -> Bool, whileGoing: Bool = false) -> Waited {
         let end = ContinuousClock.now + limit
         var still: (since: ContinuousClock.Instant, turns: Int)?
