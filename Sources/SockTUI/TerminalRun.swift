@@ -2,9 +2,9 @@ import Dispatch
 import Glibc
 import InspectorCore
 
-/// A run on a terminal, from taking it over to giving it back.
+/// A run on a terminal, from taking it over to restoring it.
 enum TerminalRun {
-    /// Runs until the person or a signal ends it. A terminal that cannot be used is refused in one line, status 2.
+    /// Runs until the user or a signal ends it. A terminal that can't be used is reported in one line, with status 2.
     static func run(_ invocation: Invocation, _ configuration: Configuration, _ arguments: [String]) -> Int32 {
         do throws(CursesTerminal.Refused) {
             let environment = try TerminalEnvironment.current(configuration)
@@ -17,7 +17,7 @@ enum TerminalRun {
         }
     }
 
-    /// The guard stands before the terminal is touched, so that no signal finds it half taken over.
+    /// Arms the guard before the terminal is touched, so that no signal finds the terminal half set up.
     private static func open(
         _ environment: TerminalEnvironment, _ inbox: Inbox
     ) throws(CursesTerminal.Refused) -> CursesTerminal {
@@ -80,15 +80,15 @@ enum TerminalRun {
         }
     }
 
-    /// On a busy host the programs that are looked at come before what is drawn of them. Looks have a low priority of their
-    /// own: that of their queue.
+    /// Gives the inspected programs priority over drawing on a busy host. Looks get their own low priority from their
+    /// queue.
     private static func yieldToOthers() { _ = nice(10) }
 
-    /// What the environment of this program has for Swift's backtracer.
+    /// The backtracer settings in this program's environment.
     static let quietBacktrace = "interactive=no,color=no"
 
-    /// Swift's backtracer asks questions on a terminal unless it is told not to before the program starts; so the
-    /// program starts itself once more, which costs 3 ms. Where that cannot be done all else still works.
+    /// Starts the program again, at a cost of 3 ms, because Swift's backtracer asks questions on a terminal unless it
+    /// is configured before the program starts. If that fails, everything else still works.
     private static func quietBacktraces(_ arguments: [String]) {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -99,7 +99,7 @@ enum TerminalRun {
         words.forEach { free($0) }
     }
 
-    /// A real trap, as an index out of range is one.
+    /// Causes a real trap, such as an index out of range.
     private static func crash(_ place: Invocation.Trap) {
         switch place {
         case .main: fatalError("trap asked for")

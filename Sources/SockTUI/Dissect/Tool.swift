@@ -1,7 +1,7 @@
 import Glibc
 import SocketKit
 
-/// Another program that runs beside this one, and is read and written through pipes. Whoever makes it calls `wait` once.
+/// A helper program that is read and written through pipes. The creator must call `wait` once.
 final class Tool: Sendable {
     private struct Ends {
         var input: Int32
@@ -13,7 +13,7 @@ final class Tool: Sendable {
     private let errors: Int32
     private let ends: Lock<Ends>
 
-    /// Where a program lies on PATH, or in the usual folders.
+    /// Returns the path of a program on PATH or in the usual folders, or `nil` if there is none.
     static func path(of name: String) -> String? {
         let folders = (getenv("PATH").map { String(cString: $0) } ?? "") + ":/usr/local/bin:/usr/bin:/bin"
         return folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first {
@@ -21,10 +21,10 @@ final class Tool: Sendable {
         }
     }
 
-    /// Held while pipes are made and given away, so that none of them is given to another one that is started meanwhile.
+    /// Held while pipes are created and handed over, so that no program started meanwhile inherits them.
     private static let starting = Lock(())
 
-    /// Starts it; `nil` with errno set where that fails.
+    /// Starts the program. Returns `nil` with errno set if that fails.
     init?(_ words: [String]) {
         guard let started = Self.starting.withLock({ _ in Self.start(words) }) else { return nil }
         (process, output, errors) = (started.process, started.output, started.errors)
@@ -49,7 +49,7 @@ final class Tool: Sendable {
             for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             pipes.append(pair)
         }
-        // What nobody reads of its complaints must not hold it up.
+        // Unread output on standard error must not block the program.
         for end in pipes[2] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
         let child = spawn(words, [pipes[0][0], pipes[1][1], pipes[2][1]])
         let problem = errno
@@ -78,7 +78,7 @@ final class Tool: Sendable {
             posix_spawnattr_destroy(&attributes)
         }
         for (place, end) in ends.enumerated() { posix_spawn_file_actions_adddup2(&actions, end, Int32(place)) }
-        // What this program ignores or blocks, its child would too; and ^C at the terminal is not its matter.
+        // The child would inherit ignored and blocked signals. ^C at the terminal must not reach it either.
         var signals = sigset_t()
         var none = sigset_t()
         sigemptyset(&none)
@@ -96,7 +96,7 @@ final class Tool: Sendable {
         return problem == 0 ? child : nil
     }
 
-    /// Writes to its standard input, as fast as it reads; once it has gone, nothing.
+    /// Writes to the program's standard input, as fast as it reads. Does nothing once it has exited.
     func write(_ bytes: [UInt8]) {
         var start = 0
         while start < bytes.count {
@@ -109,7 +109,7 @@ final class Tool: Sendable {
         }
     }
 
-    /// Ends its standard input. Must not be called while another thread writes.
+    /// Closes the program's standard input. Must not be called while another thread writes.
     func endInput() {
         let descriptor = ends.withLock { ends in
             defer { ends.input = -1 }
@@ -118,7 +118,7 @@ final class Tool: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// The next bytes of its standard output; `nil` at its end.
+    /// Returns the next bytes of the program's standard output, or `nil` at its end.
     func read() -> ArraySlice<UInt8>? {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
@@ -128,14 +128,14 @@ final class Tool: Sendable {
         }
     }
 
-    /// Ends it by SIGKILL.
+    /// Kills the program with SIGKILL.
     func kill() { ends.withLock { if !$0.hasEnded { _ = Glibc.kill(process, SIGKILL) } } }
 
-    /// Waits until it has ended: its exit status, or 128 and the signal that ended it.
+    /// Waits until the program ends. Returns its exit status, or 128 plus the signal that ended it.
     func wait() -> Int32 {
         var information = siginfo_t()
         while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
-        // Its number is another's from here on.
+        // From here on, its process number may belong to another process.
         return ends.withLock { ends in
             ends.hasEnded = true
             var status: Int32 = 0
@@ -144,7 +144,7 @@ final class Tool: Sendable {
         }
     }
 
-    /// The last line that it wrote to standard error.
+    /// The last line that the program wrote to standard error, or `nil` if there is none.
     var complaint: String? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = Glibc.read(errors, &buffer, buffer.count)

@@ -3,28 +3,28 @@ import Glibc
 import InspectorCore
 import SocketCore
 
-/// Does what the reducer wants done to sockets: the only one that does. Answers come back through the inbox.
+/// Performs the reducer's effects on sockets. Nothing else does. Answers arrive through the inbox.
 struct EffectRunner: Sendable {
     let sources: SourceList
     let inbox: Inbox
-    /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
+    /// Records what was opened so that the start screen can offer it again, or `nil` to keep nothing.
     var recent: RecentTargets?
-    /// Told what was sent, so that it can be recalled in another run; nil: nothing is kept.
+    /// Records what was sent so that a later run can recall it, or `nil` to keep nothing.
     var sent: SentLines?
     var log: ProgramLog?
-    /// The program of a `run`.
+    /// The program of `run`.
     let child: ChildRunner
     private let transmitter: Transmitter
     private let finder: PayloadFinder
     private let dissector: Dissector
     private let peers: PeerFinder?
-    /// Files are read and written here, so that a slow disk holds up neither the screen nor the engine.
+    /// Files are read and written here, so that a slow disk blocks neither the screen nor the engine.
     private let files = DispatchQueue(label: "socktui.files")
     private let examined = DispatchQueue(label: "socktui.examined")
     private let writes = DispatchGroup()
 
-    /// `findsPeers`: whether it is found out which programs of this host are at the other ends. `showsOutput`: whether
-    /// what a program writes that is run is shown.
+    /// With `findsPeers`, finds the local programs at the other ends. With `showsOutput`, shows the output of a program
+    /// that is run.
     init(
         sources: SourceList, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
         log: ProgramLog? = nil, findsPeers: Bool = false, showsOutput: Bool = true
@@ -41,30 +41,30 @@ struct EffectRunner: Sendable {
         dissector = Dissector { @Sendable [inbox] in inbox.post(.dissection($0)) }
     }
 
-    /// The most held bytes that are opened in an editor.
+    /// The most held bytes that can be opened in an editor.
     private static let mostEdited = 1 << 20
 
-    /// Asks for a snapshot; it comes as a message.
+    /// Requests a snapshot, which arrives as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
         sources.requestSnapshot(request) { @Sendable [inbox, sources, peers, child] snapshot in
-            // Who is at the other ends now says nothing of the past.
+            // The present peers say nothing about a past state.
             if snapshot.moment.map({ $0.isLive && $0.shown == nil }) ?? true {
                 peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
             }
             inbox.post(.recording(sources.recordingState))
             if let news = sources.news() { inbox.post(.programs(news)) }
             inbox.post(.snapshot(snapshot))
-            // After the end of its relays, so that how it ended is said last.
+            // Post this after the end of its relays, so that its exit is reported last.
             if let news = child.news() { inbox.post(.child(news)) }
         }
     }
 
-    /// Asks for unread bytes; they come as a message.
+    /// Requests unread bytes, which arrive as a message.
     func requestUnread(_ request: UnreadRequest) {
         sources.requestUnread(request) { @Sendable [inbox] look in if let look { inbox.post(.unread(look)) } }
     }
 
-    /// Performs one effect; those that are about the screen are the run loop's.
+    /// Performs one effect. The run loop performs those that concern the screen.
     func perform(_ effect: Effect) {
         switch effect {
         case .send(let command): sources.perform(command)
@@ -72,7 +72,7 @@ struct EffectRunner: Sendable {
             note(request.address)
             sources.connect(request, then: answer(to: request))
         case .listen(let request):
-            // Without the certificate, which is not kept, it could not be offered again.
+            // With TLS it could not be offered again, because the certificate is not kept.
             if request.tls == nil { note("listen \(request.target)") }
             sources.listen(request, then: answer(to: request))
         case .startTLS(let id, let settings):
@@ -144,7 +144,7 @@ struct EffectRunner: Sendable {
         }
     }
 
-    /// Ends the program that runs, and waits a moment for what is still being written.
+    /// Ends the running program, and waits briefly for its last output.
     func finish() {
         child.stop()
         dissector.stop()
@@ -182,7 +182,7 @@ struct EffectRunner: Sendable {
 
     private func write(_ work: @escaping @Sendable () -> Void) { files.async(group: writes, execute: work) }
 
-    /// Does something with a file and tells the user how that went.
+    /// Performs file work and reports the result to the user.
     private func tell(_ work: @escaping @Sendable () -> Result<String, MessageText.Unsendable>) {
         write { [inbox] in
             switch work() {
@@ -203,7 +203,7 @@ struct EffectRunner: Sendable {
         }
     }
 
-    /// Says why something was not opened; where its address is in use, by which program.
+    /// Reports why something was not opened. If its address is in use, names the program that uses it.
     private func refuse(_ address: String, _ error: SocketError, _ target: OpenTarget) {
         let sentence = "\(address): \(error.detail)"
         guard error.reason == .system(errno: EADDRINUSE), case .host(let host, let port) = target.endpoint else {

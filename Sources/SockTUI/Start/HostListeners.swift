@@ -1,19 +1,19 @@
 import InspectorCore
 import SocketKit
 
-/// The TCP sockets that listen on this host, as /proc tells.
+/// The listening TCP sockets of this host, from /proc.
 enum HostListeners {
-    /// One line of /proc/net/tcp that listens.
+    /// One line of /proc/net/tcp for a listening socket.
     struct Entry: Hashable {
         var address: SocketAddress
         var inode: UInt64
     }
 
-    /// At most so many are offered, and so many descriptors of other processes looked at.
+    /// The most listeners offered. `descriptorLimit` bounds the descriptors of other processes that are examined.
     static let limit = 50
     private static let descriptorLimit = 20_000
 
-    /// All that can be seen, with their programs where the kernel says.
+    /// Returns all visible listeners, with their programs if the kernel reveals them.
     static func find(limit: Int = limit, descriptors: Int = descriptorLimit) -> [StartOffers.Listening] {
         let v4 = entries(TextFile.read("/proc/net/tcp") ?? "")
         let v6 = entries(TextFile.read("/proc/net/tcp6") ?? "")
@@ -25,8 +25,8 @@ enum HostListeners {
         }
     }
 
-    /// Which program has the address that a listener or datagram socket asked for, in words; `nil` where that cannot be
-    /// seen. A host name is resolved, which may take time.
+    /// Returns in words which program has the address that a listener or datagram socket requested, or `nil` if that
+    /// can't be seen. Resolves a host name, which may take time.
     static func holder(of port: UInt16, host: String, datagrams: Bool = false) -> String? {
         let (table, state) = datagrams ? ("udp", "07") : ("tcp", "0A")
         let all = [table, table + "6"].flatMap { entries(TextFile.read("/proc/net/\($0)") ?? "", state: state) }
@@ -41,7 +41,7 @@ enum HostListeners {
         return "\(owners[first.inode]?.title ?? "a program that cannot be seen from here") has \(first.address)"
     }
 
-    /// The sockets in the text of /proc/net/tcp or another of its kind that are in a state; 0A: those that listen.
+    /// Parses a table such as /proc/net/tcp and returns the sockets in `state`. 0A means listening.
     static func entries(_ table: String, state: String = "0A") -> [Entry] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             let fields = line.split(separator: " ")
@@ -50,7 +50,7 @@ enum HostListeners {
         }
     }
 
-    /// `0100007F:1F90` is 127.0.0.1:8080: words as they lie in memory, the port in hexadecimal.
+    /// Parses `0100007F:1F90` as 127.0.0.1:8080. The words are in memory order, the port is in hexadecimal.
     static func address(_ text: Substring) -> SocketAddress? {
         let halves = text.split(separator: ":")
         guard halves.count == 2, let port = UInt16(halves[1], radix: 16) else { return nil }
@@ -71,8 +71,8 @@ enum HostListeners {
 }
 
 extension IPAddress {
-    /// Whether two sockets cannot have the same port at these addresses: they are the same one, or one is every
-    /// interface. Every interface of IPv6 takes in IPv4, as it does unless a socket asks for IPv6 alone.
+    /// Whether two sockets can't share a port at these addresses: they are equal, or one is the wildcard address. The
+    /// IPv6 wildcard includes IPv4, as it does unless a socket requests IPv6 only.
     fileprivate func collides(with other: IPAddress) -> Bool {
         let (one, other) = (unmapped, other.unmapped)
         let everyV6 = IPAddress.v6(0, 0)

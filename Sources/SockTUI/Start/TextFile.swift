@@ -2,7 +2,7 @@ import Glibc
 
 /// Small text files, read and written whole.
 enum TextFile {
-    /// Why a file that the user named was not read.
+    /// The reason why a file that the user named was not read.
     enum Problem: Error, Equatable {
         case system(Int32)
         case notRegular
@@ -19,14 +19,14 @@ enum TextFile {
         }
     }
 
-    /// Reads all of a file that the user named, ill-formed bytes replaced; /dev/null is an empty one. With
-    /// `allowingPipes`, a pipe is read until its last writer closes it, after waiting for a first one, and `-` means
+    /// Reads all of a file that the user named, and replaces ill-formed bytes. /dev/null counts as an empty file. With
+    /// `allowingPipes`, waits for the first writer of a pipe and reads until the last one closes it, and `-` means
     /// standard input. Otherwise only a regular file is read, and nothing ever blocks on it.
     static func contents(
         of path: String, limit: Int = 1 << 20, allowingPipes: Bool = false
     ) throws(Problem) -> String {
         let isInput = allowingPipes && path == "-"
-        // A pipe is waited for; anything else must not keep the reader waiting.
+        // Waiting is allowed for a pipe only.
         let file = isInput ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard file >= 0 else { throw .system(errno) }
         defer { close(file) }
@@ -46,16 +46,16 @@ enum TextFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The number of /dev/null, as the kernel's list of devices has it.
+    /// The device number of /dev/null, from the kernel's list of devices.
     private static let nullDevice: dev_t = 1 << 8 | 3
 
-    /// A FIFO that nobody has opened for writing yet reads as if it were at its end.
+    /// Waits for a writer. A FIFO that has never been opened for writing reads as if it were at its end.
     private static func waitForWriter(_ pipe: Int32) {
         var polled = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
         while poll(&polled, 1, -1) < 0, errno == EINTR {}
     }
 
-    /// The beginning of a regular file, ill-formed bytes replaced; `nil` when it cannot be read. At most `limit` bytes.
+    /// Reads up to `limit` bytes of a regular file and replaces ill-formed bytes. Returns `nil` if it can't be read.
     static func read(_ path: String, limit: Int = 4 << 20) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard file >= 0 else { return nil }
@@ -80,11 +80,12 @@ enum TextFile {
         return bytes
     }
 
-    /// Puts a file in the place of another, so that a reader sees the old one or the new one; for its owner only.
+    /// Replaces a file atomically, so that a reader sees either the old one or the new one. Only its owner can access
+    /// it.
     @discardableResult
     static func replace(_ path: String, with text: String) -> Bool { replace(path, with: Array(text.utf8)) }
 
-    /// The same with bytes.
+    /// Replaces a file atomically with these bytes. Only its owner can access it.
     @discardableResult
     static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         let fresh = "\(path).\(getpid())"

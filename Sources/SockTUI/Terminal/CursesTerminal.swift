@@ -3,16 +3,16 @@ import Glibc
 import InspectorCore
 import SocketCore
 
-/// The terminal, through ncurses: the only file that knows of it. Not Sendable, so it stays on the thread that made
-/// it; ncurses has one screen a process.
+/// The terminal, through ncurses. No other file uses ncurses. Not Sendable, so it stays on the thread that created it.
+/// ncurses has one screen per process.
 final class CursesTerminal: Screen {
-    /// Why no screen could be had; one sentence.
+    /// The reason why no screen is available, in one sentence.
     struct Refused: Error { let sentence: String }
 
-    /// Whether the terminal may be sent more than ASCII. A locale that was not set says nothing, one that names another
-    /// character set does; the Linux console lacks the glyphs.
+    /// Whether more than ASCII may be sent to the terminal. It may not if the locale names another character set, but
+    /// an unset locale doesn't matter. The Linux console lacks the glyphs.
     let drawsUnicode: Bool
-    /// Whether its terminfo entry says that programs may set the clipboard.
+    /// Whether the terminfo entry says that programs may set the clipboard.
     private let hasClipboard: Bool
     private let output: Int32
     private let inputDescriptor: Int32
@@ -20,14 +20,14 @@ final class CursesTerminal: Screen {
     private let files: (output: UnsafeMutablePointer<FILE>, input: UnsafeMutablePointer<FILE>)
     private let environment: TerminalEnvironment
     private var palette: Palette
-    /// As many as are used.
+    /// The number of colors in use.
     var colours: Int { min(Int(cn_colors()), palette.depth.count) }
     private var looks: [Look] = []
     private var shown: [Cell] = []
     private var shownSize = Size(-1, -1)
     private var cursorIsVisible: Bool?
     private var decoder = KeyDecoder()
-    /// What was read while the terminal's answer was awaited.
+    /// The input read while waiting for the terminal's answer.
     private var early: [Message] = []
     private var quietReads = 0
 
@@ -41,8 +41,8 @@ final class CursesTerminal: Screen {
     private static let mouseOff = "\u{1B}[?1000l\u{1B}[?1006l"
     private static let backgroundQuestion = "\u{1B}]11;?\u{1B}\\"
 
-    /// Takes the terminal over: alternate screen, raw keys, bracketed paste.
-    /// - Throws: when curses refuses it. Whether it can be used at all, `restoreBytes` has said before.
+    /// Takes over the terminal: alternate screen, raw keys, bracketed paste.
+    /// - Throws: if curses rejects it. `restoreBytes` has already checked whether it can be used at all.
     init(environment: TerminalEnvironment) throws(Refused) {
         self.environment = environment
         unsetenv("LINES")
@@ -87,9 +87,9 @@ final class CursesTerminal: Screen {
         fclose(files.input)
     }
 
-    /// What a crash must write to leave the terminal usable: keypad off, colours off, cursor on, screen back. Writes
-    /// nothing itself.
-    /// - Throws: when the terminal is unknown or cannot do what is needed.
+    /// Returns what a crash must write to leave the terminal usable: keypad off, colors off, cursor on, screen back.
+    /// Writes nothing itself.
+    /// - Throws: if the terminal is unknown or lacks a required capability.
     static func restoreBytes(_ environment: TerminalEnvironment) throws(Refused) -> String {
         var problem: Int32 = 0
         guard setupterm(environment.type, environment.output, &problem) == OK else {
@@ -103,7 +103,7 @@ final class CursesTerminal: Screen {
         return ["rmkx", "sgr0", "op", "cnorm", "rmcup"].compactMap(string).joined() + pasteOff + mouseOff
     }
 
-    /// The terminal's name: who asks for 256 colours of one that is said to have fewer means its fuller sibling.
+    /// Returns the terminal's name. If 256 colors are requested and its entry has fewer, uses the 256-color variant.
     private static func type(_ environment: TerminalEnvironment) -> String {
         let fuller = environment.type + "-256color"
         guard environment.colours == 256, !environment.type.contains("256") else { return environment.type }
@@ -113,7 +113,7 @@ final class CursesTerminal: Screen {
         return fuller
     }
 
-    /// A terminfo string without its padding; nil where the terminal has none.
+    /// Returns a terminfo string without its padding, or `nil` if the terminal has none.
     private static func string(_ name: String) -> String? {
         guard let found = tigetstr(name), UInt(bitPattern: found) != UInt.max else { return nil }
         var text = String(cString: found)
@@ -123,10 +123,10 @@ final class CursesTerminal: Screen {
         return text
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     func leave() {
         guard !isAway else { return }
-        // Else the answer would be the shell's to read.
+        // Otherwise the shell would read the answer.
         learnBackground(within: .milliseconds(50))
         isAway = true
         cn_mouse(0)
@@ -135,7 +135,7 @@ final class CursesTerminal: Screen {
         endwin()
     }
 
-    /// The terminal was given back, and not taken again.
+    /// Whether the terminal was released and not taken back.
     private var isAway = false
     private var hearsMouse = false
 
@@ -150,7 +150,7 @@ final class CursesTerminal: Screen {
 
     var descriptor: Int32? { inputDescriptor }
 
-    /// Characters read before the run loop gets its turn: a paste of megabytes must not keep signals unheard.
+    /// The most characters read in one turn of the run loop. A paste of megabytes must not delay signals.
     private static let batchLimit = 8_192
 
     func input() -> [Message] {
@@ -184,8 +184,8 @@ final class CursesTerminal: Screen {
         return messages
     }
 
-    /// Curses looks for a new size while it draws too, and does not find it then, since the terminal is out of its reach;
-    /// nor where another thread took the signal. `resizeterm` makes it a key.
+    /// Notices a new window size. Curses misses one while it draws, because it can't reach the terminal then, and one
+    /// whose signal another thread received. `resizeterm` turns it into a key.
     private func noticeSize() {
         var now = winsize()
         guard ioctl(output, UInt(TIOCGWINSZ), &now) == 0, now.ws_row > 0, now.ws_col > 0 else { return }
@@ -198,11 +198,11 @@ final class CursesTerminal: Screen {
         return kinds[cn_mouse_event(&x, &y)].map { [.mouse(MouseEvent($0, x: Int(x), y: Int(y)))] } ?? []
     }
 
-    /// After so many fruitless reads, a second or more, a paste's end mark is taken for lost.
+    /// After this many empty reads, a second or more, the end mark of a paste is considered lost.
     private static let patience = 10
 
     func show(_ canvas: Canvas) {
-        // Curses would take the terminal again automatically.
+        // Curses would take the terminal back automatically.
         guard !isAway else { return }
         let isWhole = canvas.size != shownSize
         if isWhole { werase(cn_screen()) }
@@ -228,7 +228,7 @@ final class CursesTerminal: Screen {
     func suspend() {
         leave()
         CrashGuard.stop()
-        // A user who ends a stopped program wants it gone; the terminal is the shell's, and stays so.
+        // A user who kills a stopped program wants it to end. The terminal belongs to the shell and must stay so.
         if !CrashGuard.isDying { resume() }
     }
 
@@ -241,7 +241,7 @@ final class CursesTerminal: Screen {
         repaint()
     }
 
-    /// Some terminals take no more in one sequence.
+    /// Some terminals accept no more in one sequence.
     private static let clipboardLimit = 74_994
 
     func copy(_ bytes: [UInt8]) -> Bool {
@@ -264,7 +264,7 @@ final class CursesTerminal: Screen {
             changed: environment.changedColours)
     }
 
-    /// Waits for the terminal's answer, so that the first picture has the right colours. One that comes later changes them.
+    /// Waits for the terminal's answer, so that the first screen has the right colors. A later answer changes them.
     func learnBackground(within limit: Duration) {
         let end = ContinuousClock.now + limit
         while decoder.awaitsBackground, case let left = end - ContinuousClock.now, left > .zero {
@@ -282,8 +282,8 @@ final class CursesTerminal: Screen {
 
     // MARK: Drawing
 
-    /// Puts one row on the screen, a run of one look at a time. Each run is placed by its column and ends after a wide
-    /// or marked character, so that one that curses measures differently moves nothing else.
+    /// Draws one row, in runs of a single style. Each run is placed by its column and ends after a wide or marked
+    /// character, so that a character whose width curses measures differently shifts nothing else.
     private func put(_ cells: ArraySlice<Cell>, row: Int) {
         var text: [UInt32] = []
         var start = 0
@@ -301,19 +301,19 @@ final class CursesTerminal: Screen {
         put(&text, style, row: row, column: start)
     }
 
-    /// Puts a run on the screen, and empties it.
+    /// Draws a run, and empties it.
     private func put(_ text: inout [UInt32], _ style: Style, row: Int, column: Int) {
         guard !text.isEmpty else { return }
         let look = looks[Int(style.role.rawValue)]
         let attributes = look.attributes | Self.attributes(style.emphasis)
         let count = Int32(text.count)
-        // waddnwstr looks at the character after the last one before it counts, which may be on a page that is not there.
+        // waddnwstr reads one character past the last one before it checks the count, which may be on an unmapped page.
         text.append(0)
         cn_put(Int32(row), Int32(column), attributes, look.pair, text, count)
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Control characters have no cell: a dot is drawn instead.
+    /// Replaces control characters, which have no cell, with a dot.
     private static func printable(_ scalar: UInt32) -> UInt32 {
         scalar < 0x20 || (0x7F...0x9F).contains(scalar) ? 0x2E : scalar
     }
@@ -351,8 +351,8 @@ final class CursesTerminal: Screen {
 // MARK: Keys
 
 extension CursesTerminal {
-    /// The forms of keys that terminals send but their terminfo entry does not name; with Shift, Alt or Control they
-    /// are the key itself, apart from Shift and Alt with the arrows to the sides.
+    /// Defines key sequences that terminals send but their terminfo entries omit. With Shift, Alt or Control they count
+    /// as the plain key, except Shift and Alt with the left and right arrows.
     private static func defineKeys() {
         let letters: [(Character, Int32)] = [
             ("A", KEY_UP), ("B", KEY_DOWN), ("C", KEY_RIGHT), ("D", KEY_LEFT), ("H", KEY_HOME), ("F", KEY_END),
@@ -386,7 +386,7 @@ extension CursesTerminal {
 }
 
 extension String {
-    /// Where `text` begins in this one.
+    /// Returns where `text` begins in this string.
     fileprivate func range(_ text: String) -> Index? {
         indices.first { self[$0...].hasPrefix(text) }
     }

@@ -1,9 +1,9 @@
 import InspectorCore
 
-/// How roles look with the colours that a terminal has, on a dark or a light background. Every role also differs by its
-/// words or letters, so colour is never all there is.
+/// The look of each role in the colors that a terminal has, on a dark or a light background. Every role also differs in
+/// its words or letters, so color is never the only distinction.
 struct Palette {
-    /// How many colours a role can choose from.
+    /// The number of colors a role can choose from.
     enum Depth {
         case none, eight, sixteen, many
 
@@ -17,7 +17,7 @@ struct Palette {
         }
     }
 
-    /// A colour's number (-1: the terminal's own) and what is added to it.
+    /// A color number (-1 for the terminal's default) and its emphasis.
     struct Look: Equatable {
         var foreground: Int32 = -1
         var emphasis: Style.Emphasis = []
@@ -26,15 +26,15 @@ struct Palette {
 
     let depth: Depth
     let isLight: Bool
-    /// Whether a colour's number is its 24 bits rather than its place among 256.
+    /// Whether a color number is a 24-bit value instead of an index among 256.
     private let isDirect: Bool
-    /// What a person wants to look otherwise.
+    /// The looks that the user changed.
     private let changed: [Role: ColourText]
 
     /// - Parameters:
-    ///   - colours: as curses counts them.
-    ///   - isDirect: the terminal counts colours by their 24 bits.
-    ///   - isLight: the background is.
+    ///   - colours: the number that curses reports.
+    ///   - isDirect: whether the terminal numbers colors by their 24-bit values.
+    ///   - isLight: whether the background is light.
     init(
         colours: Int, noColour: Bool, isDirect: Bool = false, isLight: Bool = false, changed: [Role: ColourText] = [:]
     ) {
@@ -49,7 +49,7 @@ struct Palette {
             }
     }
 
-    /// How a role looks.
+    /// Returns the look of a role.
     func look(of role: Role) -> Look {
         if let wanted = changed[role] { return look(of: wanted) }
         let row = Self.row(of: role)
@@ -73,19 +73,19 @@ struct Palette {
         return Look(foreground: number(index), emphasis: wanted.emphasis, isDim: wanted.isDim)
     }
 
-    /// As the terminal counts; it knows the first eight by their place in either case.
+    /// Returns the terminal's number for a color. The first eight are indexes even on a direct-color terminal.
     private func number(_ index: Int?) -> Int32 {
         guard let index else { return -1 }
         return Int32(isDirect && index >= 8 ? ColourText.components(index).number : index)
     }
 
-    /// How a role looks where there are 256 colours and nobody wants it otherwise.
+    /// Returns the default look of a role with 256 colors.
     static func standard(_ role: Role, isLight: Bool = false) -> ColourText {
         let row = row(of: role)
         return ColourText(index: (isLight ? row.light : row.dark).many, emphasis: row.coloured)
     }
 
-    /// A colour for each depth; nil: the terminal's own.
+    /// A color for each depth, or `nil` for the terminal's default.
     private struct Shades {
         var eight: Int?
         var sixteen: Int?
@@ -96,8 +96,8 @@ struct Palette {
         }
     }
 
-    /// One line of the table: the colours on a dark and on a light background, what is added to a colour, and what stands
-    /// for it without one.
+    /// One row of the table: the colors on a dark and on a light background, the emphasis with color, and the emphasis
+    /// that replaces color.
     private struct Row {
         var dark = Shades()
         var light = Shades()
@@ -106,7 +106,7 @@ struct Palette {
         var isDim = false
     }
 
-    /// Of 256, only colours that no terminal lets a user change, so that the contrast is known.
+    /// The 256-color values avoid those that users can change in a terminal, so that the contrast is known.
     private static func row(of role: Role) -> Row {
         switch role {
         case .plain: Row()

@@ -1,29 +1,29 @@
 import InspectorCore
 
-/// What the run loop shows pictures on and gets input from: a terminal, or a script.
+/// Where the run loop draws canvases and reads input: a terminal, or a script.
 protocol Screen: AnyObject {
     /// Columns and rows.
     var size: Size { get }
-    /// What to poll for input; nil: nothing.
+    /// The descriptor to poll for input, or `nil` if there is none.
     var descriptor: Int32? { get }
 
-    /// All input that is there, without waiting.
+    /// Returns all pending input, without waiting.
     func input() -> [Message]
-    /// Shows a picture.
+    /// Draws a canvas.
     func show(_ canvas: Canvas)
-    /// Forgets what was shown, so that the next picture is painted whole.
+    /// Forgets what was drawn, so that the next canvas is drawn in full.
     func repaint()
-    /// Gives the terminal back, stops the process as ^Z does, and takes the terminal again when it goes on.
+    /// Releases the terminal, stops the process as ^Z does, and takes the terminal back when the process continues.
     func suspend()
-    /// Puts bytes on the terminal's clipboard; false where it has none, or they are too many for it.
+    /// Copies bytes to the terminal's clipboard. Returns `false` if it has none or they exceed its limit.
     func copy(_ bytes: [UInt8]) -> Bool
-    /// Gives the terminal back, runs a program in it until it ends, and takes it again; its exit status, or 128 and
-    /// the signal that ended it. nil: there is no terminal.
+    /// Releases the terminal, runs a program in it until it ends, and takes the terminal back. Returns the program's
+    /// exit status, or 128 plus the signal that ended it, or `nil` if there is no terminal.
     func run(_ arguments: [String]) -> Int32?
-    /// Reports the mouse, or not.
+    /// Turns mouse reporting on or off.
     func hearMouse(_ isOn: Bool)
     /// Rings the bell.
     func bell()
-    /// Takes the terminal again after somebody else stopped and continued the process.
+    /// Takes the terminal back after another process stopped and continued this one.
     func resume()
 }

@@ -2,24 +2,25 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// The descriptors and settings that a terminal is opened with.
+/// The descriptors and settings used to open a terminal.
 struct TerminalEnvironment {
-    /// Descriptors of our own, which nothing else in the process writes to or reads.
+    /// Our own descriptors, which nothing else in the process writes to or reads.
     var input: Int32
     var output: Int32
     /// `TERM`.
     var type: String
-    /// The most colours that are used; nil: as many as the terminal has.
+    /// The most colors to use, or `nil` for as many as the terminal has.
     var colours: Int?
-    /// What a person wants to look otherwise than it does.
+    /// The looks that the user changed.
     var changedColours: [Role: ColourText] = [:]
-    /// Whether the background is light, as far as it is known before the terminal is asked.
+    /// Whether the background is light, as far as known before the terminal is asked.
     var isLight = false
-    /// Whether to ask the terminal for its background.
+    /// Whether to ask the terminal for its background color.
     var asksBackground = false
 
-    /// What this process was started with. Where stdin is no terminal, keys come from the controlling terminal.
-    /// - Throws: when there is no terminal; the sentence says what to do without one.
+    /// Returns the environment this process was started with. If stdin is not a terminal, keys come from the
+    /// controlling terminal.
+    /// - Throws: if there is no terminal. The sentence says what to do without one.
     static func current(_ configuration: Configuration = Configuration()) throws(CursesTerminal.Refused)
         -> TerminalEnvironment
     {
@@ -42,7 +43,7 @@ struct TerminalEnvironment {
             isLight: isLight(configuration), asksBackground: isAuto && answers(type))
     }
 
-    /// What the configuration says about the background, or else `COLORFGBG`, which some terminals set.
+    /// Whether the configuration says that the background is light, or else `COLORFGBG`, which some terminals set.
     static func isLight(_ configuration: Configuration) -> Bool {
         switch configuration.theme {
         case .light: true
@@ -51,12 +52,13 @@ struct TerminalEnvironment {
         }
     }
 
-    /// Whether a terminal of this type may be asked for its background: one that does not know the question must not show it.
+    /// Whether this type of terminal can be asked for its background. One that doesn't know the question might print
+    /// it.
     private static func answers(_ type: String) -> Bool {
         !["", "dumb", "linux", "ansi", "cons25"].contains(type) && !type.hasPrefix("vt")
     }
 
-    /// What was chosen by hand, in the configuration too, wins over `NO_COLOR` (no-color.org).
+    /// Returns the number of colors. An explicit choice, in the configuration too, overrides `NO_COLOR` (no-color.org).
     private static func colours(_ depth: Configuration.Depth) -> Int? {
         switch depth {
         case .auto: variable("NO_COLOR")?.isEmpty == false ? 0 : nil
@@ -67,7 +69,7 @@ struct TerminalEnvironment {
         }
     }
 
-    /// A variable of the environment; an empty one is none.
+    /// Returns an environment variable, or `nil` if it is empty.
     static func variable(_ name: String) -> String? { value(getenv(name)) }
 
     static func value(_ text: UnsafePointer<CChar>?) -> String? {
