@@ -1,20 +1,20 @@
 import InspectorCore
 import SocketKit
 
-/// What passes on an interface now: the conversations that its packets add up to, with the queues and the programs of those
-/// ends that are on this host.
+/// A live capture on an interface: the conversations reassembled from its packets, with the queues and the programs of
+/// the ends that are on this host.
 final class CaptureSource: SocketSource {
     private struct State {
         var sessions: CapturedSessions
         var rates = CapturedRates()
         var owners = CapturedOwners()
         var counts = CaptureCounts()
-        /// Sessions that were forgotten before they were over.
+        /// The number of sessions forgotten before they ended.
         var forgotten = 0
-        /// Where the packets are written, too.
+        /// The recorder that also receives the packets.
         var recorder: SocketRecorder?
         var ending: String?
-        /// Whether a look at the host is under way, and whether one has come.
+        /// Whether a scan of the host is running. `hasLooked` is set once one has finished.
         var isLooking = false
         var hasLooked = false
     }
@@ -25,15 +25,15 @@ final class CaptureSource: SocketSource {
     private let host: HostSource
     private let state: Lock<State>
 
-    /// Sessions that are over and stay in the list, and how long after its last datagram one is.
+    /// The most ended sessions kept in the list. A datagram session ends `datagramPatience` after its last datagram.
     private static let endedLimit = 1_000
-    /// Sessions that are not over, as far as is known: of one whose last packets were lost nobody knows.
+    /// The most sessions that are not known to have ended. A session whose last packets were lost may be among them.
     private static let liveLimit = 8_192
     private static let datagramPatience = Duration.seconds(60)
 
-    /// Begins to capture; what passes is shown from `start()` on. Waits until the kernel has answered.
-    /// - Parameter looking: how programs of this host are looked at.
-    /// - Throws: why it cannot, in a sentence.
+    /// Opens the capture and waits until the kernel has answered. Traffic is shown after `start()`.
+    /// - Parameter looking: how programs on this host are inspected.
+    /// - Throws: a sentence that says why the capture can't start.
     init(
         _ target: CaptureTarget, keeping limits: TrafficLimits, looking: HostOptions, _ lints: LintSettings
     ) throws(AttachError) {
@@ -41,7 +41,7 @@ final class CaptureSource: SocketSource {
         name = target.filter.isEmpty ? target.interface : "\(target.interface) \(target.filter)"
         feed = try PacketFeed(target)
         var looking = looking
-        // Connections of other network namespaces do not pass here, and may have the same addresses.
+        // The connections of other network namespaces don't use this interface, and may have the same addresses.
         looking.entersOthers = false
         looking.filter = ""
         host = HostSource(.host, looking, lints)
@@ -51,7 +51,7 @@ final class CaptureSource: SocketSource {
         state = Lock(State(sessions: sessions))
     }
 
-    /// Begins to take packets.
+    /// Starts receiving packets.
     func start() {
         feed.start { @Sendable [self] news in
             switch news {
@@ -80,12 +80,12 @@ final class CaptureSource: SocketSource {
 
     // MARK: Recording
 
-    /// What a recording says of it.
+    /// What a recording states about the capture.
     var recorded: RecordedCapture {
         RecordedCapture(interface: target.interface, link: feed.link, filter: target.filter)
     }
 
-    /// Writes packets to a recording from now on, or ends that with what the kernel has counted.
+    /// Writes packets to a recording from now on. `nil` ends the recording with the kernel's counts.
     func record(on recorder: SocketRecorder?) {
         let (former, counts) = state.withLock { state in
             defer { state.recorder = recorder }
@@ -105,7 +105,7 @@ final class CaptureSource: SocketSource {
         return info
     }
 
-    /// What stands in the way of a complete picture, as words; empty if nothing does.
+    /// What the capture is missing, in words. Empty if it is complete.
     var shortcomings: [String] {
         state.withLock { state in
             func count(_ number: UInt64, _ what: String) -> String? { number > 0 ? "\(number) \(what)" : nil }
@@ -148,7 +148,7 @@ final class CaptureSource: SocketSource {
         return snapshot
     }
 
-    /// For who goes back in a capture: its traffic changes with the bytes that pass.
+    /// Supports rewinding: traffic counts as changed when its byte counts change.
     private func changedTraffic(
         of sockets: [SocketSnapshot], since versions: [SocketID: UInt64], _ state: State
     ) -> [SocketID: VersionedTraffic] {
@@ -169,7 +169,7 @@ final class CaptureSource: SocketSource {
             })
     }
 
-    /// Looks at the host for the ends of what is in sight; the next snapshot has what was found.
+    /// Scans the host for the ends of the visible sessions. The next snapshot includes what was found.
     private func look(_ request: SnapshotRequest) {
         let rows: Set<SocketID>? = state.withLock { state in
             guard !state.isLooking, state.ending == nil else { return nil }

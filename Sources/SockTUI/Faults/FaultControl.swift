@@ -1,7 +1,7 @@
 import InspectorCore
 import SocketKit
 
-/// What changed of a run's rules and breakpoints.
+/// A change to a run's rules and breakpoints.
 enum FaultChange: Sendable {
     case added([NumberedFault])
     case removed(Int)
@@ -9,25 +9,25 @@ enum FaultChange: Sendable {
     case breakRemoved(Int)
 }
 
-/// Connections that rules and breakpoints can concern: those of a relay, or our own.
+/// A group of connections that rules and breakpoints can apply to: a relay's, or this engine's own.
 protocol FaultTarget: AnyObject, Sendable {
-    /// Rules or breakpoints have come or gone. Called on the engine's queue, as is `held`.
+    /// Called on the engine's queue when rules or breakpoints are added or removed.
     func change(_ change: FaultChange)
-    /// Those that a breakpoint holds.
+    /// The connections held by a breakpoint. Read on the engine's queue.
     var held: [any FaultedConnection] { get }
     func onQueue(_ body: @escaping @Sendable () -> Void)
 }
 
-/// One of them.
+/// A connection that a breakpoint can hold.
 protocol FaultedConnection: AnyObject, Sendable {
     var faulted: FaultedPair? { get }
-    /// The session that the list shows; `nil`: there is none any more.
+    /// The session that the list shows, or `nil` if it has ended.
     var session: SocketID? { get }
     func has(_ session: SocketID) -> Bool
     func resetBoth()
 }
 
-/// The rules and breakpoints of this run, and the relays that they concern. Any thread may call it; what changes is
+/// The rules and breakpoints of this run, and the relays that they apply to. Can be called on any thread. Changes are
 /// carried out on the engine's queue.
 final class FaultControl: Sendable {
     private struct State {
@@ -37,7 +37,7 @@ final class FaultControl: Sendable {
         var holdLimit: Duration?
         var profiles: [String: [String]]
         var targets: [Target] = []
-        /// On a screen and in a script anything may be opened later.
+        /// On a screen and in a script, anything may be opened later.
         var carriers = FaultCarriers([])
     }
 
@@ -47,7 +47,7 @@ final class FaultControl: Sendable {
 
     private let state: Lock<State>
 
-    /// The most breakpoints at once.
+    /// The most breakpoints at one time.
     private static let breakLimit = 64
 
     init(_ options: FaultOptions = FaultOptions()) {
@@ -64,7 +64,7 @@ final class FaultControl: Sendable {
         self.init(options)
     }
 
-    /// Which seed is used, where there are rules; `nil`: none, so nothing is drawn.
+    /// A note about the seed, or `nil` if there are no rules and so nothing is drawn.
     var seedNote: String? {
         let listing = listing
         return listing.rules.isEmpty
@@ -78,10 +78,10 @@ final class FaultControl: Sendable {
         }
     }
 
-    /// What a rule or a breakpoint that is added while it runs can concern.
+    /// What a rule or a breakpoint added during the run can apply to.
     var carriers: FaultCarriers { state.withLock { $0.carriers } }
 
-    /// Says what this run opens, where nothing else can be opened later.
+    /// Declares what this run opens, for runs that can't open anything later.
     func opensOnly(_ opening: [Effect]) { state.withLock { $0.carriers = FaultCarriers(opening) } }
 
     private var targets: [any FaultTarget] { state.withLock { $0.targets.compactMap(\.target) } }
@@ -92,7 +92,7 @@ final class FaultControl: Sendable {
 
     // MARK: Rules
 
-    /// Adds a rule, or those of a profile.
+    /// Adds a rule, or the rules of a profile.
     /// - Returns: a sentence that lists them.
     func add(_ text: String, to carried: FaultCarriers = FaultCarriers([])) throws(FaultProblem) -> String {
         var rules: [FaultRule] = []
@@ -107,7 +107,7 @@ final class FaultControl: Sendable {
         return added.map { "fault \($0.number): \($0.rule)" }.joined(separator: "; ") + " (seed \(seed))"
     }
 
-    /// The rules of a profile if it is the name of one, else the text itself.
+    /// Returns the rules of the profile of that name, or else the text itself.
     private func texts(_ text: String) throws(FaultProblem) -> [String] {
         let name = text.trimmingBlanks
         let profiles = state.withLock { $0.profiles }
@@ -122,14 +122,14 @@ final class FaultControl: Sendable {
         }
     }
 
-    /// Removes a rule; a sentence if there is none of that number.
+    /// Removes a rule. Returns a sentence if no rule has that number.
     func remove(_ number: Int) -> String? {
         guard state.withLock({ $0.book.remove(number) }) else { return "there is no fault \(number)" }
         tell(.removed(number))
         return nil
     }
 
-    /// Removes all rules. Returns how many there were.
+    /// Removes all rules and returns their number.
     func clear() -> Int {
         let numbers = state.withLock { state in
             defer { state.book.clear() }
@@ -166,7 +166,7 @@ final class FaultControl: Sendable {
         return "breakpoint \(added.number): \(added.breakpoint)"
     }
 
-    /// Removes a breakpoint, and releases what it holds; a sentence if there is none of that number.
+    /// Removes a breakpoint and releases what it holds. Returns a sentence if no breakpoint has that number.
     func removeBreak(_ number: Int) -> String? {
         let isThere = state.withLock { state in
             defer { state.breaks.removeAll { $0.number == number } }
@@ -177,7 +177,7 @@ final class FaultControl: Sendable {
         return nil
     }
 
-    /// Removes all breakpoints, and releases what they hold. Returns how many there were.
+    /// Removes all breakpoints and releases what they hold. Returns their number.
     func clearBreaks() -> Int {
         let numbers = state.withLock { state in
             defer { state.breaks = [] }
@@ -187,8 +187,8 @@ final class FaultControl: Sendable {
         return numbers.count
     }
 
-    /// Releases what is held of one connection, or of the one that has been held longest.
-    /// - Parameter then: which one that was, or why none. On the engine's queue.
+    /// Releases the held bytes of one connection, or of the connection held longest.
+    /// - Parameter then: receives which connection that was, or why there was none. Called on the engine's queue.
     func release(
         _ release: BreakRelease, of session: SocketID?, _ direction: FaultDirection? = nil,
         then: @escaping @Sendable (FaultAnswer) -> Void
@@ -203,7 +203,7 @@ final class FaultControl: Sendable {
         withHeld(session, done, then) { $0.faulted?.release(release, direction) }
     }
 
-    /// Ends a held connection, likewise, with RST on both sides.
+    /// Ends one held connection, or the one held longest, with RST on both sides. Calls `then` on the engine's queue.
     func reset(_ session: SocketID?, then: @escaping @Sendable (FaultAnswer) -> Void) {
         withHeld(session, "reset", then) { $0.resetBoth() }
     }
@@ -225,13 +225,13 @@ final class FaultControl: Sendable {
         }
     }
 
-    /// What is held, and the one that has been for the longest time first. On the engine's queue.
+    /// Returns the held connections, the one held longest first. Call it on the engine's queue.
     private static func held(_ targets: [any FaultTarget]) -> [any FaultedConnection] {
         func since(_ connection: any FaultedConnection) -> MonotonicTime { connection.faulted?.heldSince ?? .zero }
         return targets.flatMap(\.held).sorted { since($0) < since($1) }
     }
 
-    /// The bytes that are held of a connection, to be edited. On the engine's queue.
+    /// Passes up to `most` held bytes of a connection to `then`, for editing. Calls it on the engine's queue.
     func heldBytes(of session: SocketID, _ most: Int, then: @escaping @Sendable ([UInt8]) -> Void) {
         let targets = targets
         guard let first = targets.first else { return then([]) }
@@ -241,7 +241,7 @@ final class FaultControl: Sendable {
         }
     }
 
-    /// The connections that are held, the one that has been for the longest time first. On the engine's queue.
+    /// Lists the held connections, the one held longest first. Calls `then` on the engine's queue.
     func listHeld(then: @escaping @Sendable ([String]) -> Void) {
         let targets = targets
         guard let first = targets.first else { return then([]) }
@@ -255,7 +255,7 @@ final class FaultControl: Sendable {
         }
     }
 
-    /// How many connections are held. On the engine's queue.
+    /// Counts the held connections. Calls `then` on the engine's queue.
     func heldCount(then: @escaping @Sendable (Int) -> Void) {
         let targets = targets
         guard let first = targets.first else { return then(0) }
@@ -268,7 +268,7 @@ final class FaultControl: Sendable {
     var seed: UInt64 { state.withLock { $0.book.seed } }
     var delayBuffer: Int { state.withLock { $0.book.delayBuffer } }
 
-    /// What concerns the nth connection of a listener; `nil`: nothing.
+    /// Returns the faults of the nth connection of a listener, or `nil` if none applies.
     func faults(
         of connection: UInt64, _ socket: SocketSnapshot, began: @autoclosure () -> MonotonicTime
     ) -> RelayFaults? {
@@ -283,7 +283,7 @@ final class FaultControl: Sendable {
         return faults
     }
 
-    /// A connection that nothing concerned so far, whose legs have sent so many bytes.
+    /// Returns an empty set of faults for a connection whose legs have already sent `passed` bytes.
     func noFaults(of connection: UInt64, began: MonotonicTime, passed: [RelayMachine.Leg: UInt64]) -> RelayFaults {
         let (book, holdLimit) = state.withLock { ($0.book, $0.holdLimit) }
         return empty(connection, began, book, holdLimit, passed)
@@ -305,31 +305,31 @@ final class FaultControl: Sendable {
         return !filter.matching([socket], socket.opened, Findings(LintSettings())).isEmpty
     }
 
-    /// Whether a rule chooses the nth connection.
+    /// Whether a rule selects the nth connection.
     func applies(_ rule: NumberedFault, to connection: UInt64, _ peer: IPAddress?) -> Bool {
         state.withLock { $0.book }.applies(rule, to: connection, peer)
     }
 
-    /// The rule by which the nth connection of a listener is refused, if any.
+    /// Returns the rule that refuses the nth connection of a listener, or `nil` if none does.
     func refusal(of connection: UInt64, _ peer: IPAddress?) -> NumberedFault? {
         let book = state.withLock { $0.book }
         guard !book.rules.isEmpty else { return nil }
         return book.rules(of: connection, peer: peer).first { $0.rule.effect == .refuse }
     }
 
-    /// How long after the beginning listeners accept nothing more; `nil`: they accept.
+    /// The rules that stop listeners from accepting.
     var acceptRules: [NumberedFault] {
         state.withLock { $0.book.rules.filter { $0.rule.effect == .noAccept } }
     }
 }
 
-/// What there is of rules and breakpoints.
+/// A list of the rules and breakpoints.
 struct FaultListing: Sendable {
     var seed: UInt64
     var rules: [(number: Int, text: String)]
     var breakpoints: [(number: Int, text: String)]
 
-    /// A line for each, for the control socket.
+    /// One line for each, for the control socket.
     var lines: [String] {
         ["seed \(seed)"] + rules.map { "fault \($0.number): \($0.text)" }
             + breakpoints.map { "breakpoint \($0.number): \($0.text)" }
@@ -337,12 +337,12 @@ struct FaultListing: Sendable {
     }
 }
 
-/// What the command line and the configuration say of faults.
+/// The fault options of the command line and the configuration.
 struct FaultOptions: Equatable, Sendable {
-    /// Rules, or names of profiles, in their order.
+    /// Rules or profile names, in order.
     var rules: [String] = []
     var breaks: [String] = []
-    /// `nil`: one is drawn, and shown.
+    /// The seed, or `nil` to draw one and show it.
     var seed: UInt64?
     var delayBuffer = FaultBook.delayBuffer
     var holdLimit: Duration?

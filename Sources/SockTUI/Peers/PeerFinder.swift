@@ -3,10 +3,10 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// Finds which programs of this host are at the other ends of the connections in sight, and what they have not read.
+/// Finds the local programs at the other ends of the visible connections, and what they have not read.
 ///
-/// It works on its own queue, one round at a time: what comes while one is under way is left out, since the next
-/// snapshot brings it again.
+/// It works on its own queue, one round at a time. A snapshot that arrives during a round is skipped, because the next
+/// one covers the same connections.
 final class PeerFinder: Sendable {
     private let queue = DispatchQueue(label: "peers", qos: .utility)
     private let state = Lock(State())
@@ -15,35 +15,36 @@ final class PeerFinder: Sendable {
     private struct State {
         var isBusy = false
         var told: [SocketID: PeerEnd] = [:]
-        /// The snapshot that was looked at last, and when.
+        /// The snapshot of the last round, and when that round began.
         var looked: (snapshot: MonotonicTime, time: ContinuousClock.Instant)?
-        /// Who has which socket open, of those in sight.
+        /// The owners of the visible sockets, by inode.
         var owners: [UInt64: PeerEnd.Program] = [:]
-        /// Where every socket of this host was when all processes were last looked through, when that was, and when it may
-        /// be done again.
+        /// The location of every socket on this host as of the last scan of all processes. `nextScan` is the earliest
+        /// time of the next scan.
         var places: [UInt64: DescriptorScan.Place] = [:]
         var nextScan = ContinuousClock.now
-        /// Sockets that nobody's descriptors were found for, or may be read.
+        /// Sockets whose owner was not found, or whose owner's descriptors may not be read.
         var unowned: Set<UInt64> = []
     }
 
-    /// Of those who wait at one listener, so many are named.
+    /// The most waiting connections that are named for each listener.
     private static let namedWaiting = 16
-    /// Connections looked at in one round.
+    /// The most connections examined in one round.
     private static let limit = 128
-    /// Descriptors of processes looked at in one scan.
+    /// The most descriptors examined in one scan.
     private static let descriptorLimit = 100_000
-    /// Between two scans of all processes, at least; and so many times as long as one took, where there are many
-    /// descriptors and sockets that come and go.
+    /// The minimum interval between two scans of all processes. The interval is also at least `pauseFactor` times the
+    /// duration of the last scan, for hosts with many descriptors and short-lived sockets.
     private static let pause = Duration.seconds(1)
     private static let pauseFactor = 100
-    /// Between two looks at one snapshot.
+    /// The minimum interval between two rounds on the same snapshot.
     private static let glance = Duration.milliseconds(500)
 
-    /// - Parameter tell: called with what was found, on a queue of the finder's; not called when it is what it was.
+    /// - Parameter tell: called with the result, on the finder's queue. Not called if the result is unchanged.
     init(tell: @escaping @Sendable ([SocketID: PeerEnd]) -> Void) { self.tell = tell }
 
-    /// Looks at the connections whose kernel side was asked for: those in sight. `process` says whose a session is.
+    /// Looks up the connections whose kernel state was requested: the visible ones. `process` returns a session's
+    /// process.
     func look(
         _ snapshot: EngineSnapshot, _ asked: SnapshotRequest.KernelChoice,
         process: @escaping @Sendable (SocketID) -> Int
@@ -67,13 +68,13 @@ final class PeerFinder: Sendable {
         }
     }
 
-    /// Those whose kernel side is told; of all that are listed only the ones asked for are looked at.
+    /// Returns the sockets whose snapshot has kernel state. For a full list, returns only the requested ones.
     private static func connections(
         in snapshot: EngineSnapshot, _ asked: SnapshotRequest.KernelChoice
     ) -> [SocketSnapshot] {
         var found: [SocketSnapshot] = []
         func add(_ index: Int) {
-            // Both ends of a connection that is captured are known.
+            // Both ends of a captured connection are already known.
             guard let kernel = snapshot.sockets[index].kernel, snapshot.sockets[index].ends == nil else { return }
             let isListening = snapshot.sockets[index].role == .listener && kernel.receiveQueue ?? 0 > 0
             guard isListening || snapshot.sockets[index].phase == .connected else { return }
@@ -120,7 +121,8 @@ final class PeerFinder: Sendable {
         }
     }
 
-    /// Those who wait at these listeners, each with the inode of its own end where it is on this host.
+    /// Returns the connections waiting at these listeners, each with the inode of its other end if that is on this
+    /// host.
     private func waiting(
         at listeners: [SocketSnapshot], _ diagnosis: borrowing SocketDiagnosis
     ) -> [SocketID: [(peer: SocketAddress, inode: UInt64?)]] {
@@ -136,14 +138,14 @@ final class PeerFinder: Sendable {
         return found
     }
 
-    /// Finds who has these sockets open: where they were at the last scan of all processes, or by a new one.
+    /// Finds the owners of these sockets, at their locations in the last scan of all processes or by a new scan.
     ///
-    /// A socket may be closed between the kernel's answer about it and this: what it answered is of the program that had
-    /// it until then. `isGone` asks the kernel again.
+    /// A socket may close between the kernel's answer and this lookup. The answer then still concerns its last known
+    /// owner. `isGone` asks the kernel again.
     private func learn(_ inodes: Set<UInt64>, isGone: (UInt64) -> Bool) {
         var (owners, unowned, places, nextScan) = state.withLock { ($0.owners, $0.unowned, $0.places, $0.nextScan) }
         let former = owners
-        // A socket of that number may be another one by now, or have been handed on.
+        // The inode may now belong to another socket, or the socket may have been passed to another process.
         owners = owners.filter { inode, owner in
             inodes.contains(inode) && DescriptorScan.Place(owner).holds(inode)
         }
@@ -169,7 +171,7 @@ final class PeerFinder: Sendable {
 }
 
 extension PeerEnd {
-    /// What the kernel said of a socket, and who has it open.
+    /// Combines the kernel's answer about a socket with its owner.
     init(_ answer: SocketDiagnosis.Answer, _ program: Program?) {
         self.init(
             program: program, unread: answer.unread, unsent: answer.unsent, isClosing: answer.isClosing,
@@ -177,7 +179,7 @@ extension PeerEnd {
     }
 }
 
-/// Looks through /proc for who has which socket open.
+/// Scans /proc for the owners of sockets.
 enum DescriptorScan {
     /// A descriptor of a process.
     struct Place {
@@ -187,10 +189,10 @@ enum DescriptorScan {
         init(process: Int, descriptor: Int32) { (self.process, self.descriptor) = (process, descriptor) }
         init(_ program: PeerEnd.Program) { self.init(process: program.process, descriptor: program.descriptor) }
 
-        /// Whether that socket is there.
+        /// Whether the descriptor still refers to that socket.
         func holds(_ inode: UInt64) -> Bool { SocketDiagnosis.inode("/proc/\(process)/fd/\(descriptor)") == inode }
 
-        /// The process by its name.
+        /// The process, with its name.
         var program: PeerEnd.Program {
             let name = TextFile.read("/proc/\(process)/comm", limit: 64) ?? ""
             return PeerEnd.Program(process: process, name: String(name.prefix { $0 != "\n" }), descriptor: descriptor)
@@ -199,14 +201,15 @@ enum DescriptorScan {
 
     /// Whether a process is stopped by a signal, or by a debugger.
     static func isStopped(_ process: Int) -> Bool {
-        // The state stands after the name, which may contain anything.
+        // The state follows the name, which may contain any character.
         guard let text = TextFile.read("/proc/\(process)/stat", limit: 512), let name = text.lastIndex(of: ")") else {
             return false
         }
         return text[name...].dropFirst(2).first.map { $0 == "T" || $0 == "t" } ?? false
     }
 
-    /// Of each of these sockets, one program that has it open, as far as this user may see, and so many descriptors reach.
+    /// Returns one program that has each of these sockets open. Covers what this user may see, up to `limit`
+    /// descriptors.
     static func owners(of inodes: Set<UInt64>, limit: Int) -> [UInt64: PeerEnd.Program] {
         var missing = inodes
         var found: [UInt64: Place] = [:]
@@ -217,7 +220,7 @@ enum DescriptorScan {
         return found.mapValues(\.program)
     }
 
-    /// One place of every socket, as far as this user may see, and so many descriptors reach.
+    /// Returns one location of every socket. Covers what this user may see, up to `limit` descriptors.
     static func sockets(limit: Int) -> [UInt64: Place] {
         var found: [UInt64: Place] = [:]
         walk(limit: limit) { place, inode in
@@ -227,7 +230,7 @@ enum DescriptorScan {
         return found
     }
 
-    /// Looks at the sockets of one process after the other until `goesOn` says no.
+    /// Visits the sockets of each process in turn until `goesOn` returns false.
     private static func walk(limit: Int, _ goesOn: (Place, UInt64) -> Bool) {
         var looked = 0
         for process in names(in: "/proc") {
@@ -242,13 +245,13 @@ enum DescriptorScan {
         }
     }
 
-    /// The names in a folder, those that begin with a dot left out.
+    /// Returns the names in a folder, except those that start with a dot.
     static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            // At its place in memory: the record ends after the name, and is shorter than its type.
+            // Read the name in place: the record ends after the name, so it is shorter than its type.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }

@@ -2,16 +2,16 @@ import Dispatch
 import InspectorCore
 import SocketKit
 
-/// A port that passes the datagrams of every client on to a target, and the target's answers back. Each client has a socket
-/// of its own towards the target, its association. Runs on the engine's queue.
+/// A port that forwards each client's datagrams to a target, and the target's answers back. Each client has its own
+/// socket towards the target, its association. Runs on the engine's queue.
 ///
-/// Releasing it ends it and every association.
+/// Releasing the relay ends it and every association.
 final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
     private struct Association {
         let socket: DatagramSocket
-        /// Which one it is, counted from 1.
+        /// The relay's number, counted from 1.
         let number: UInt64
-        /// The rules that concern it; `nil`: none does.
+        /// The rules that apply to the association, or `nil` if none does.
         var faulted: FaultedAssociation?
     }
 
@@ -20,7 +20,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         var associations: [SocketAddress: Association] = [:]
         var clients: [ObjectIdentifier: SocketAddress] = [:]
         var isWaiting = false
-        /// Associations that came so far.
+        /// The number of associations so far.
         var came: UInt64 = 0
     }
 
@@ -41,7 +41,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         state = Lock(State(table: table))
     }
 
-    /// Begins to listen. Throws what binding throws.
+    /// Starts listening. Throws the error of the bind.
     func start() throws(SocketError) {
         listener.delegate = self
         try listener.bind(to: request.listen)
@@ -51,10 +51,10 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         control.add(self)
     }
 
-    /// The session that clients send to; nil: there is none.
+    /// The session that clients send to, or `nil` if there is none.
     var session: SocketID? { listener.session }
 
-    /// Ends it: without its port no answer can be passed on.
+    /// Ends the relay. Without its port no answer can be forwarded.
     func stop() { listener.close() }
 
     // MARK: What the sockets tell
@@ -95,7 +95,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
 
     func onQueue(_ body: @escaping @Sendable () -> Void) { engine.post(body) }
 
-    /// Datagrams are not held.
+    /// Datagrams are never held.
     var held: [any FaultedConnection] { [] }
 
     func change(_ change: FaultChange) {
@@ -108,7 +108,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         }
     }
 
-    /// Lets those of the rules concern an association that choose it.
+    /// Applies the rules that select an association to it.
     private func begin(_ rules: [NumberedFault], _ client: SocketAddress, _ association: Association) {
         let number = association.number
         let here = rules.filter {
@@ -125,7 +125,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
     }
 
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
-        // Nothing of this client can be passed on; its row says why.
+        // No datagram of this client can be forwarded. Its row shows why.
         socket.close(because: error)
     }
 
@@ -133,7 +133,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         if socket === listener { return endAll() }
         state.withLock { state in
             guard let client = state.clients.removeValue(forKey: ObjectIdentifier(socket)) else { return }
-            // There may be another one for the same client already.
+            // Another association for the same client may exist by now.
             guard state.associations[client]?.socket === socket else { return }
             state.associations[client] = nil
             state.table.remove(client)
@@ -143,7 +143,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
 
     // MARK: Associations
 
-    /// The socket that passes on what this client sends; nil: it cannot be opened, which its row says.
+    /// Returns the socket that forwards this client's datagrams, or `nil` if it can't be opened; its row shows why.
     private func association(of client: SocketAddress) -> DatagramSocket? {
         let now = SystemClock().now
         let (known, evicted) = state.withLock { state -> (DatagramSocket?, DatagramSocket?) in
@@ -186,7 +186,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         SocketError(.idleTimeout, operation: "relay", detail: why)
     }
 
-    /// Ends what is quiet for too long, when it is.
+    /// Schedules the end of associations that have been idle too long.
     private func expireLater() {
         let deadline = state.withLock { state -> MonotonicTime? in
             guard !state.isWaiting, let deadline = state.table.deadline else { return nil }

@@ -2,41 +2,41 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// One relayed connection and its leg to the target: it hands bytes over, and performs what `RelayMachine` decides.
+/// A relayed connection and its leg to the target. It forwards bytes, and performs what `RelayMachine` decides.
 ///
-/// All of it runs on the engine's queue, where its sockets call it. A leg with TLS counts as connected when its handshake
-/// is done. From then on close_notify is its FIN. A stream that was cut off is passed on as such if both legs have TLS;
-/// otherwise, and after an alert, see `RelayMachine`.
+/// All of it runs on the engine's queue, where its sockets call it. A leg with TLS counts as connected when its
+/// handshake is complete. From then on close_notify is its FIN. A truncated stream is forwarded as truncated if both
+/// legs have TLS; otherwise, and after an alert, see `RelayMachine`.
 final class RelayedPair: AsyncSocketDelegate {
     struct State {
         var machine: RelayMachine
-        /// Legs whose peers take no more for now.
+        /// The legs whose peers can't keep up.
         var blocked: Set<RelayMachine.Leg> = []
-        /// The sessions of client and target, which say what they lost even when they are over.
+        /// The sessions of client and target, which also report what they lost after they ended.
         var sessions: [RelayMachine.Leg: SocketID] = [:]
-        /// Bytes that could not be delivered to the peer of each leg.
+        /// The number of bytes that could not be delivered to the peer of each leg.
         var lost: [RelayMachine.Leg: Int] = [:]
-        /// When the client must have said where it wants to go.
+        /// When the client's proxy request must be complete.
         var deadline: ContinuousClock.Instant?
-        /// While the client says where it wants to go, and until it is told how that went.
+        /// The proxy handshake, from the client's request until its answer is sent.
         var handshake: ProxyHandshake?
-        /// What the client sent after that, before the answer.
+        /// The bytes that the client sent after its request, before the answer.
         var early: [UInt8] = []
-        /// How many bytes the client was told meanwhile by the relay itself.
+        /// The number of bytes that the relay itself sent to the client during the handshake.
         var answered = 0
-        /// What of the client's bytes still belongs to its request, of which one is forwarded; `nil`: all do.
+        /// Which of the client's bytes still belong to its one forwarded request, or `nil` if all bytes are forwarded.
         var request: HTTPRequestBody?
-        /// The rules and breakpoints that concern it; `nil`: none does, and bytes go straight across.
+        /// The rules and breakpoints of this pair, or `nil` if none applies and bytes are forwarded directly.
         var faulted: FaultedPair?
     }
 
     let client: AsyncSocket
     let target: AsyncSocket
     private let request: RelayRequest
-    /// How long a client may take to say where it wants to go, and to take a refusal.
+    /// How long a client may take to send its proxy request, and to receive a refusal.
     private let patience: Duration
     let state: Lock<State>
-    /// Which one of its listener it is, counted from 1.
+    /// The pair's number on its listener, counted from 1.
     let number: UInt64
     let control: FaultControl
     private let finished: @Sendable (RelayedPair) -> Void
@@ -57,7 +57,8 @@ final class RelayedPair: AsyncSocketDelegate {
         state = Lock(State(machine: RelayMachine(secure: secure)))
     }
 
-    /// The client is there, and secured where that is asked for: now it is its target's turn, unless a breakpoint holds it.
+    /// Called once the client is connected, and secured if requested. Opens the target, unless a breakpoint holds the
+    /// pair.
     func begin() {
         if !isHeldAtAccept() { connectOn() }
     }
@@ -69,7 +70,7 @@ final class RelayedPair: AsyncSocketDelegate {
         }
     }
 
-    /// Begins to connect to the target. Until that is done nothing is taken from the client.
+    /// Starts connecting to the target. Nothing is read from the client until that is done.
     private func open(_ endpoint: Endpoint, early: [UInt8] = []) {
         do throws(SocketError) {
             if let settings = request.targetTLS {
@@ -94,7 +95,7 @@ final class RelayedPair: AsyncSocketDelegate {
 
     // MARK: The handshake of a proxy
 
-    /// Asks the client where it wants to go.
+    /// Asks the client for its target.
     private func negotiate(_ handshake: ProxyHandshake) {
         state.withLock { state in
             state.handshake = handshake
@@ -103,7 +104,7 @@ final class RelayedPair: AsyncSocketDelegate {
         readRequest()
     }
 
-    /// Reads on. All reads of a handshake share one deadline, or a client could make it last by single bytes.
+    /// Continues reading. All reads of a handshake share one deadline, or a client could prolong it with single bytes.
     private func readRequest() {
         let left = state.withLock { $0.deadline.map { $0 - .now } ?? patience }
         client.read(ReadRequest(.available(limit: 4_096), timeout: max(.zero, left)))
@@ -129,7 +130,7 @@ final class RelayedPair: AsyncSocketDelegate {
         client.write(bytes)
     }
 
-    /// Sends a request on with the head that its server must get.
+    /// Forwards a request with the head rewritten for its server.
     private func forward(_ request: HTTPForwardedRequest, early: [UInt8]) {
         var body = request.body
         let own = early.prefix(body.take(early))
@@ -139,8 +140,8 @@ final class RelayedPair: AsyncSocketDelegate {
         if own.count < early.count { omit(early.count - own.count) }
     }
 
-    /// Sends on what of these bytes belongs to the client's request. A second request on the connection of a proxy may be
-    /// for another server, so it does not go out; the server gets FIN, and the end of its answer ends the connection.
+    /// Forwards the bytes that belong to the client's request. A second request on a proxy connection may be for
+    /// another server, so it is not forwarded. The server gets FIN, and the end of its answer ends the connection.
     private func passRequest(_ bytes: [UInt8]) {
         let count = state.withLock { $0.request?.take(bytes) } ?? bytes.count
         if count > 0 { pass(count < bytes.count ? Array(bytes[..<count]) : bytes, from: .client) }
@@ -153,7 +154,7 @@ final class RelayedPair: AsyncSocketDelegate {
         perform(state.withLock { $0.machine.ended(.client) })
     }
 
-    /// The target could not be had: the client is told in the words of its protocol, or by a reset.
+    /// Reports to the client that the target is unavailable, in its proxy protocol or by a reset.
     private func targetFailed(_ error: SocketError) {
         let answer = state.withLock { state -> [UInt8]? in
             defer { state.handshake = nil }
@@ -176,7 +177,7 @@ final class RelayedPair: AsyncSocketDelegate {
         if socket === client { begin() } else { targetIsThere() }
     }
 
-    /// A person judges the target's certificate, if it is asked about at all.
+    /// Leaves the target's certificate for the user to verify, if the settings ask about it at all.
     func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .later }
 
     private func targetIsThere() {
@@ -190,7 +191,7 @@ final class RelayedPair: AsyncSocketDelegate {
         perform(state.withLock { $0.machine.targetConnected() })
     }
 
-    /// Where bytes go that came from a leg.
+    /// Where the bytes received on a leg go.
     private enum Way { case handshake, request, across, faulted(FaultedPair), nowhere }
 
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
@@ -212,7 +213,8 @@ final class RelayedPair: AsyncSocketDelegate {
         }
     }
 
-    /// A leg ends in an error. What had arrived before goes on, as far as the other leg takes it at once.
+    /// Called when a leg ends with an error. Forwards bytes that had already arrived, as far as the other leg accepts
+    /// them.
     func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {
         let leg = leg(socket)
         guard !unread.isEmpty, state.withLock({ $0.handshake == nil }) else { return }
@@ -220,7 +222,7 @@ final class RelayedPair: AsyncSocketDelegate {
         pass(unread, from: leg)
     }
 
-    /// Sends on what came from a leg.
+    /// Forwards bytes received on a leg.
     func pass(_ bytes: [UInt8], from leg: RelayMachine.Leg) {
         if let faulted = faulted { return faulted.receive(bytes, from: leg) }
         socket(leg.other).write(bytes)
@@ -228,7 +230,7 @@ final class RelayedPair: AsyncSocketDelegate {
 
     var faulted: FaultedPair? { state.withLock { $0.faulted } }
 
-    /// Both legs' sessions, of those that are over too.
+    /// The sessions of both legs, including ended ones.
     var knownSessions: [SocketID] {
         state.withLock { state in
             [(RelayMachine.Leg.client, client), (.target, target)].compactMap { state.sessions[$0] ?? $1.session }
@@ -249,13 +251,13 @@ final class RelayedPair: AsyncSocketDelegate {
         perform(state.withLock { $0.machine.drained(leg) })
     }
 
-    /// A write that did not go out whole: its session ended, or was over already.
+    /// Called for a write that was not sent in full because its session ended or had already ended.
     func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {
         guard operation.kind == .write, let total = operation.total else { return }
         lose(total - operation.done, of: leg(socket))
     }
 
-    /// Counts bytes for the peer of a leg that nobody will send.
+    /// Counts bytes for the peer of a leg that will never be sent.
     func lose(_ count: Int, of leg: RelayMachine.Leg) {
         let session = state.withLock { state in
             state.lost[leg, default: 0] += count
@@ -280,7 +282,7 @@ final class RelayedPair: AsyncSocketDelegate {
         }
     }
 
-    /// That leg is over, which the other one is told.
+    /// Handles the end of a leg, and informs the other one.
     func lost(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss) {
         let pending = socket(leg.other).pendingWriteBytes
         perform(
@@ -316,7 +318,7 @@ final class RelayedPair: AsyncSocketDelegate {
         }
     }
 
-    /// A leg that never had a session cannot end, so it counts as over at once.
+    /// Ends a leg. One that never had a session can't end, so it counts as ended at once.
     private func end(_ leg: RelayMachine.Leg, _ close: (AsyncSocket) -> Void) {
         let socket = socket(leg)
         guard socket.session == nil else { return close(socket) }
@@ -325,7 +327,7 @@ final class RelayedPair: AsyncSocketDelegate {
 }
 
 extension SocketError {
-    /// In the words that proxies have for it.
+    /// The error as a proxy failure.
     fileprivate var proxyFailure: ProxyHandshake.Failure {
         switch reason {
         case .system(ECONNREFUSED): .refused

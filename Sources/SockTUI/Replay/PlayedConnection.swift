@@ -2,20 +2,20 @@ import Dispatch
 import InspectorCore
 import SocketKit
 
-/// A connection to the server that a recording is played to. Writes are queued and not waited for; whoever plays waits for
-/// bytes only, so that neither side can hold the other up.
+/// A connection to the server that a recording is replayed to. Writes are queued and never awaited. The replay waits
+/// only for received bytes, so neither side can block the other.
 struct PlayedConnection {
-    /// What came of waiting for bytes.
+    /// The result of waiting for bytes.
     enum Reading {
         case bytes([UInt8])
-        /// Nothing came in time.
+        /// Nothing arrived in time.
         case nothing
         case ended(AnswerEnding)
     }
 
     private let socket: AsyncSocket
 
-    /// Connects; the time for it is that of an answer. `receiveBuffer`: SO_RCVBUF, where it matters.
+    /// Connects, within the time allowed for an answer. `receiveBuffer` sets SO_RCVBUF if it is not `nil`.
     init(
         _ request: ReplayRequest, on engine: SocketEngine, receiveBuffer: Int? = nil
     ) async throws(SocketError) {
@@ -36,19 +36,19 @@ struct PlayedConnection {
 
     func write(_ bytes: some Sequence<UInt8>) { socket.write(Array(bytes)) }
 
-    /// Sends FIN after all that was written.
+    /// Sends FIN after the queued writes.
     func finish() { socket.halfClose() }
 
     func close() { socket.disconnect(.now) }
 
     func reset() { socket.disconnect(.reset) }
 
-    /// Bytes that the kernel has not taken yet.
+    /// The number of bytes that the kernel has not accepted yet.
     var pending: Int { socket.pendingWriteBytes }
 
-    /// Waits for the next bytes, `limit` at most.
+    /// Waits for the next bytes, at most `limit` of them.
     ///
-    /// Never inlined: the optimizer of Swift 6.3.1 crashes on loops with such a call in them.
+    /// Never inlined, because the Swift 6.3.1 optimizer crashes on loops that contain such a call.
     @inline(never)
     func read(limit: Int = 1 << 16, for time: Duration) async -> Reading {
         let kind = ReadRequest.Kind.available(limit: limit)
@@ -59,7 +59,7 @@ struct PlayedConnection {
         }
     }
 
-    /// Waits for so many bytes.
+    /// Waits for exactly that many bytes.
     @inline(never)
     func skip(_ count: Int, within time: Duration) async -> Bool {
         guard count > 0 else { return true }
@@ -104,7 +104,7 @@ enum Awaited {
 }
 
 extension ReplayRequest {
-    /// The session that the filter names, and what was said in it.
+    /// Returns the session that the filter selects, and its traffic.
     func session() throws(Refusal) -> (row: ExportRow, conversation: ExportedConversation) {
         let capture = CaptureFile(path: file, filter: filter)
         let (rows, start, _) = try capture.rows()
@@ -117,7 +117,7 @@ extension ReplayRequest {
             throw Refusal(sentence: "\(row.id): \(conversation.missing) of its bytes are not in the file")
         }
         let first = conversation.parts.first { $0.side == .client }?.bytes ?? []
-        // A record of a handshake, whatever the version.
+        // A TLS handshake record, of any version.
         if !row.isPlaintext, first.starts(with: [0x16, 0x03]) {
             throw Refusal(sentence: "\(row.id): it is encrypted by TLS; only recordings of socktui have what was said")
         }

@@ -1,19 +1,19 @@
 import InspectorCore
 import SocketKit
 
-/// The auto-reply rules. A rule of a listener applies to each connection that it accepts.
+/// The auto-reply rules. A listener's rules apply to each connection that it accepts.
 ///
-/// They are applied where a read is delivered, on the engine's queue, so that no reply overtakes another and what comes
-/// faster than it can be answered waits in the kernel.
+/// They are applied when a read is delivered, on the engine's queue, so that replies stay in order and bytes that
+/// arrive faster than they can be answered wait in the kernel.
 struct AutoReplies {
-    /// Bytes of a read that are looked at.
+    /// The number of bytes of a read that are examined.
     private static let lookedAt = 64 << 10
 
     private var rules: [SocketID: [ReplyRule]] = [:]
     private var parents: [SocketID: SocketID] = [:]
     private var sent: [SocketID: Int] = [:]
 
-    /// Why rules cannot be kept; nil: they can.
+    /// Returns why rules can't be kept, or `nil` if they can.
     static func problem(_ rules: [ReplyRule]) -> String? {
         for rule in rules {
             do throws(MessageText.Unsendable) {
@@ -35,7 +35,7 @@ struct AutoReplies {
         sent[id] = nil
     }
 
-    /// What a connection replies to the bytes of one read, in the order of its rules.
+    /// Returns a connection's replies to the bytes of one read, in the order of its rules.
     mutating func replies(of id: SocketID, to bytes: [UInt8]) -> [[UInt8]] {
         let all = (rules[id] ?? []) + (parents[id].flatMap { rules[$0] } ?? [])
         guard !all.isEmpty else { return [] }

@@ -1,19 +1,19 @@
 import Glibc
 import InspectorCore
 
-/// A regular file that is read from its beginning to its end, piece by piece.
+/// A regular file that is read from beginning to end, piece by piece.
 final class ReadFile {
-    /// Its bytes when it was opened.
+    /// The file's size in bytes when it was opened.
     let size: Int
     private let path: String
     private let descriptor: Int32
 
-    /// Opens it; a leading `~/` is the person's home.
-    /// - Throws: why it cannot be read.
+    /// Opens a file. A leading `~/` is the user's home folder.
+    /// - Throws: the reason why it can't be read.
     init(_ path: String) throws(MessageText.Unsendable) {
         self.path = path
         if let refusal = Elevation.refusal { throw Self.failure(path, refusal) }
-        // A FIFO without a writer must not keep anybody waiting.
+        // A FIFO without a writer must not block.
         descriptor = open(Self.expanded(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path, String(cString: strerror(errno))) }
         var facts = stat()
@@ -26,7 +26,7 @@ final class ReadFile {
 
     deinit { close(descriptor) }
 
-    /// At most so many of the bytes that follow; nil at the end.
+    /// Returns at most `most` of the following bytes, or `nil` at the end.
     func next(_ most: Int) throws(MessageText.Unsendable) -> [UInt8]? {
         while true {
             var got = 0
@@ -40,7 +40,7 @@ final class ReadFile {
         }
     }
 
-    /// What a composer shows of a path.
+    /// Returns what a composer shows about a path.
     static func facts(_ path: String) -> FileFacts {
         do throws(MessageText.Unsendable) {
             return FileFacts(path: path, size: try ReadFile(path).size)
@@ -60,7 +60,7 @@ final class ReadFile {
 }
 
 extension MessageValues {
-    /// The values of this moment.
+    /// Returns the current values.
     static func now(sequence: Int) -> MessageValues {
         MessageValues(
             sequence: sequence, time: { Array(timestamp().utf8) },

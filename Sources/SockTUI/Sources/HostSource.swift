@@ -4,18 +4,17 @@ import HostSockets
 import InspectorCore
 import SocketKit
 
-/// The sockets of every program of this host, or of some of its programs, looked at from outside about once a second.
+/// The sockets of every program on this host, or of some of its programs, inspected from outside about once a second.
 final class HostSource: SocketSource {
-    /// Which sockets it has.
     enum Scope: Equatable {
         case host
-        /// Those of these processes; `name`: how the user called them.
+        /// The sockets of these processes. `name` is what the user called them.
         case processes([Int32], name: String)
     }
 
     let scope: Scope
     private let queue = DispatchQueue(label: "host", qos: .utility)
-    /// Used on `queue` alone.
+    /// Accessed only on `queue`.
     private let looker: Lock<Looker>
     private let told = Lock(Told())
 
@@ -27,19 +26,19 @@ final class HostSource: SocketSource {
         var pause = HostSource.leastPause
     }
 
-    /// A look that is older than so many pauses is not called live.
+    /// After this many pauses without a new look, the source is no longer called live.
     private static let patience = 3
-    /// Between two looks, at least; and so many times what a look costs, about 3 % of a core. A verdict takes several
-    /// looks, so there is a limit to that.
+    /// The minimum interval between two looks. The interval is also `pauseFactor` times the cost of a look, which is
+    /// about 3 % of a core, but never more than `mostPause`, because a verdict takes several looks.
     fileprivate static let leastPause = Duration.milliseconds(950)
     fileprivate static let pauseFactor = 30
     fileprivate static let mostPause = Duration.seconds(4)
-    /// How much of a look may go into finding out whose sockets those are; of the first one, which is all that `--once`
-    /// shows.
+    /// The time that a look may spend finding the owners of sockets. The first look gets more, because it is all that
+    /// `--once` shows.
     fileprivate static let ownersBudget = Duration.milliseconds(20)
     fileprivate static let firstOwnersBudget = Duration.milliseconds(300)
 
-    /// `log`: told whose bytes are looked at, where they are another user's.
+    /// `log` is told whose bytes are peeked at, if they belong to another user.
     init(
         _ scope: Scope, _ options: HostOptions, _ lints: LintSettings,
         log: @escaping @Sendable (String) -> Void = SystemLog.write
@@ -96,10 +95,10 @@ final class HostSource: SocketSource {
 }
 
 extension HostSource.Scope {
-    /// Programs of one name that are looked at as one source, at most.
+    /// The most programs of one name that are inspected as one source.
     private static let most = 64
 
-    /// The processes that a number or a name means; `nil`: there is none.
+    /// Finds the processes with that number or name. Returns `nil` if there are none.
     init?(named name: String, _ options: HostOptions) throws(AttachError) {
         if let number = Int32(name) {
             guard kill(number, 0) == 0 || errno == EPERM else { return nil }
@@ -116,18 +115,18 @@ extension HostSource.Scope {
     }
 }
 
-/// What looks, and remembers what it saw last.
+/// Inspects the host, and keeps what it saw last.
 private struct Looker {
     private let scope: HostSource.Scope
     private var watch: HostWatch
     private var rows = HostRows(userNames: OwnUser.names())
     private var unread: UnreadWatch
-    /// What is listed.
+    /// Selects the sockets to list.
     private var filter = Filter()
     private let lints: LintSettings
     private var last: EngineSnapshot?
     private(set) var looked: ContinuousClock.Instant?
-    /// Until the next look.
+    /// The interval before the next look.
     private(set) var pause = HostSource.leastPause
     private var ending: String?
 
@@ -141,7 +140,7 @@ private struct Looker {
         watch = HostWatch(options, lints)
     }
 
-    /// The last snapshot, or a new one if that is old enough; and why there will be no more.
+    /// Returns the last snapshot, or a new one if that is old enough, and the reason why no more will follow.
     mutating func snapshot(_ request: SnapshotRequest) -> (EngineSnapshot?, ending: String?) {
         if let looked, .now - looked < pause || ending != nil { return (last, ending) }
         looked = .now
@@ -152,7 +151,7 @@ private struct Looker {
             pause = min(max(HostSource.leastPause, wanted), HostSource.mostPause)
         }
         do throws(HostObserver.Problem) {
-            // The first look finds the rows whose programs are looked at.
+            // The first look finds the rows whose programs are then examined.
             if last == nil {
                 try watch.see(readsPrograms: false)
                 last = rows.snapshot(of: watch.look, by: watch.judge, [], wallNanoseconds: 0)
@@ -161,7 +160,7 @@ private struct Looker {
                 readsPrograms: true, inodes: inSight(request), processes: processes,
                 ownersBudget: isFirst ? HostSource.firstOwnersBudget : HostSource.ownersBudget)
         } catch {
-            // A look for which memory or descriptors were short is made up for by the next one.
+            // If memory or descriptors were short, the next look makes up for this one.
             if !error.isPassing { ending = error.sentence }
             return (last, ending)
         }
@@ -183,7 +182,7 @@ private struct Looker {
 
     func rest() { watch.rest() }
 
-    /// What was not seen at the last look, apart from owners, which the rows tell.
+    /// What the last look could not see, except owners, which the rows report.
     var missing: String? {
         var hidden = watch.look.hidden
         hidden.sockets = 0
@@ -195,21 +194,21 @@ private struct Looker {
         last?.socket(request.socket).flatMap { unread.look(request, $0, watch) }
     }
 
-    /// Each request has a place of its own among the events.
+    /// Adds the request's events to a snapshot. Each request has its own position among the events.
     func adding(eventsOf request: SnapshotRequest, to snapshot: EngineSnapshot) -> EngineSnapshot {
         var snapshot = snapshot
         rows.addEvents(from: request.eventsFrom, to: &snapshot)
         return snapshot
     }
 
-    /// Of all sockets, so many are looked at closely even if nothing speaks against them.
+    /// When all sockets are requested, the number examined closely even if nothing seems wrong with them.
     private static let most = 128
 
     private var processes: [Int32] {
         if case .processes(let numbers, _) = scope { numbers } else { [] }
     }
 
-    /// The sockets whose rows are in sight, and the other ends of their connections.
+    /// Returns the sockets whose rows are visible, and the other ends of their connections.
     private func inSight(_ request: SnapshotRequest) -> Set<UInt64> {
         let sockets: [SocketSnapshot] =
             switch request.kernel {
@@ -227,7 +226,6 @@ private struct Looker {
     }
 }
 
-/// The name of this host.
 enum HostName {
     static let own: String = {
         var name = [CChar](repeating: 0, count: 256)

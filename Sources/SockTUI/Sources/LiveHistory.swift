@@ -2,25 +2,25 @@ import InspectorCore
 import Dispatch
 import SocketKit
 
-/// The last of a live run, so that its screen can go back in it while the run goes on.
+/// The recent past of a live run, so that the screen can rewind while the run continues.
 final class LiveHistory: Sendable {
     fileprivate struct State {
         var recent: RecentRecording
-        /// The state that is shown while the past is, and its instant.
+        /// The past state that is shown, and its instant, or `nil` while the present is shown.
         var past: (state: OpenedCapture, instant: MonotonicTime)?
-        /// The last instant that was gone to; see `SnapshotRequest.turn`.
+        /// The last instant jumped to. See `SnapshotRequest.turn`.
         var turn: UInt64
     }
 
     let span: Duration
     private let queue = DispatchQueue(label: "rewind", qos: .userInitiated)
-    /// Used on `queue` alone.
+    /// Accessed only on `queue`.
     private let state: Lock<State>
 
-    /// Bytes that it takes at least, however little traffic is kept.
+    /// The minimum size in bytes, however little traffic is kept.
     private static let least = 1 << 20
 
-    /// `limits`: how much traffic is kept, which is also what all of the history may take. `turn`: that of the last request.
+    /// `limits` bounds the kept traffic, and also the whole history. `turn` is that of the last request.
     init(span: Duration, keeping limits: TrafficLimits, turn: UInt64) {
         self.span = span
         let recent = RecentRecording(
@@ -28,8 +28,8 @@ final class LiveHistory: Sendable {
         state = Lock(State(recent: recent, turn: turn))
     }
 
-    /// Keeps a snapshot of the present and what changed of its traffic, and answers a request with it or with the state at an
-    /// earlier instant, on any thread.
+    /// Keeps a snapshot of the present with its changed traffic. Answers the request, on any thread, with that snapshot
+    /// or with the state at an earlier instant.
     func take(
         _ present: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot], for request: SnapshotRequest,
         then: @escaping @Sendable (EngineSnapshot) -> Void
@@ -43,7 +43,7 @@ final class LiveHistory: Sendable {
         }
     }
 
-    /// Answers with the traffic of these sockets as it was at the instant that is shown; `nil`: the present is.
+    /// Answers with the traffic of these sockets at the instant shown, or with `nil` if the present is shown.
     func requestTraffic(of ids: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void) {
         queue.async { @Sendable [self] in
             then(
@@ -75,7 +75,7 @@ extension LiveHistory.State {
         return shown
     }
 
-    /// An instant that is kept no longer is shown for as long as nobody leaves it.
+    /// Returns the state at an instant. An instant no longer kept is still shown until the user leaves it.
     private mutating func state(
         at wanted: MonotonicTime, isNew: Bool, _ request: SnapshotRequest
     ) -> EngineSnapshot? {
@@ -92,7 +92,7 @@ extension LiveHistory.State {
         return shown
     }
 
-    /// Adds what was shown before, and all events.
+    /// Adds the earlier snapshots, and all events.
     private func addHistory(to shown: inout EngineSnapshot, _ state: OpenedCapture) {
         var state = state
         let before = state.takePassed()

@@ -3,7 +3,7 @@ import InspectorCore
 import SocketKit
 
 extension SourceList {
-    /// A recording of a run, until it is ended: of a capture its packets, else every snapshot.
+    /// A recording of a run, until it is stopped. It stores the packets of a capture, and otherwise every snapshot.
     final class Recording: Sendable {
         let path: String
         let recorder: SocketRecorder
@@ -13,7 +13,7 @@ extension SourceList {
             (self.path, self.recorder, self.capture) = (path, recorder, capture)
         }
 
-        /// Waits until it is written.
+        /// Waits until the recording is written.
         func end() {
             capture?.record(on: nil)
             recorder.stop()
@@ -28,8 +28,8 @@ extension SourceList {
         }
     }
 
-    /// Begins to record every snapshot of all sources, and what passes through the program's own engine; of a capture the
-    /// packets, from which all the rest follows.
+    /// Starts recording every snapshot of all sources, and the traffic of the program's own engine. For a capture it
+    /// records the packets, from which everything else follows.
     func startRecording(_ request: RecordingRequest, ofOwnEngine: Bool) throws(SocketError) {
         var options = request.options
         options.interval = nil
@@ -38,12 +38,12 @@ extension SourceList {
         let recorder = try SocketRecorder(recording: engine, to: request.path, options, of: capture?.recorded)
         capture?.record(on: recorder)
         recording.withLock { $0 = Recording(request.path, recorder, of: capture) }
-        // What was kept of the traffic before goes into the file too.
+        // The file also gets the traffic kept before this.
         trafficVersions.withLock { $0.startOver() }
         if capture == nil { recordAttached(by: recorder) }
     }
 
-    /// Records what passes through the programs that are attached to, as far as they let it be seen.
+    /// Records the traffic of the attached programs, as far as they reveal it.
     func recordAttached(_ only: AttachedSource? = nil, by recorder: SocketRecorder?) {
         for (program, ordinal) in attachedPrograms where only == nil || program === only {
             guard let recorder else {
@@ -58,7 +58,7 @@ extension SourceList {
         }
     }
 
-    /// Begins to record in a file that is not there yet, while the run goes on.
+    /// Starts recording to a new file during the run.
     func startRecording(_ path: String) throws(SocketError) {
         if let current = recording.withLock({ $0 }), !current.recorder.status.hasEnded {
             throw SocketError(
@@ -69,10 +69,10 @@ extension SourceList {
         try startRecording(request, ofOwnEngine: usesOwnEngine)
     }
 
-    /// Ends the recording; `nil`: there is none.
+    /// Stops the recording. Returns `nil` if there is none.
     func stopRecording() -> RecordingState? {
         guard let current = recording.withLock({ $0 }), !current.recorder.status.hasEnded else { return nil }
-        // An attached program tells each event once, to the screen.
+        // An attached program sends each event only once, to the screen.
         if hasOwnOnly { recordLastState() }
         recording.withLock { $0 = nil }
         recordAttached(by: nil)
@@ -80,12 +80,12 @@ extension SourceList {
         return current.state
     }
 
-    /// How the recording is doing; `nil`: nothing is recorded.
+    /// The status of the recording, or `nil` if nothing is recorded.
     var recordingStatus: SocketRecorder.Status? { recording.withLock { $0 }?.recorder.status }
     var recordingState: RecordingState? { recording.withLock { $0 }?.state }
 
-    /// Records how everything is at the end, which may be later than what was shown last. `takesEvents`: whether nobody else
-    /// wants the events since.
+    /// Records the final state, which may be later than the last one shown. With `takesEvents`, it also takes the
+    /// events since then, because nothing else needs them.
     func recordLastState(takesEvents: Bool = false) {
         let isAnswered = DispatchSemaphore(value: 0)
         var request = SnapshotRequest(kernel: .all, eventsFrom: takesEvents ? 0 : nil)

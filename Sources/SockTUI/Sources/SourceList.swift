@@ -3,8 +3,8 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// The sources of this run, in the order in which they came: the program's own engine once something is opened on it, and
-/// the programs that it is attached to. The first keeps its own names for its sockets; an ordinal tells the others apart.
+/// The sources of this run, in the order added: the program's own engine once something is opened on it, and the
+/// attached programs. The first source's sockets keep their own names. An ordinal distinguishes the others.
 final class SourceList: Sendable {
     private let state: Lock<State>
     private let looking: HostOptions
@@ -12,17 +12,17 @@ final class SourceList: Sendable {
     private let makeOwn: @Sendable () -> any OpeningSource
     private let former = FormerSnapshots()
     let limits: TrafficLimits
-    /// Whether several files are opened, which then have one clock: the time of day.
+    /// Whether several files are opened. They then share one clock, the time of day.
     private let opensSeveral: Bool
     /// The rules and breakpoints of this run.
     let faults: FaultControl
-    /// What records this run.
+    /// The recording of this run.
     let recording = Lock<Recording?>(nil)
-    /// What its screen can go back in, while that is wanted.
+    /// The history that the screen can rewind through, while rewinding is enabled.
     let history = Lock<LiveHistory?>(nil)
-    /// The versions of the traffic that these two have.
+    /// The traffic versions already stored in the recording and the history.
     let trafficVersions = Lock(TrafficVersions())
-    /// The other ends of connections, where somebody looks for them.
+    /// The other ends of connections, or `nil` if they are not looked up.
     let peers = Lock<[SocketID: PeerEnd]?>(nil)
 
     private struct Entry: Sendable {
@@ -32,12 +32,12 @@ final class SourceList: Sendable {
 
     private struct State {
         var entries: [Entry] = []
-        /// The program's own engine; nil: nothing was opened on it yet.
+        /// The program's own engine, or `nil` if nothing has been opened on it yet.
         var own: (source: any OpeningSource, ordinal: Int)?
-        /// Attaches under way.
+        /// The number of attaches in progress.
         var attaching = 0
         var merger = ProgramMerger()
-        /// The last instant that was gone to; see `SnapshotRequest.turn`.
+        /// The last instant jumped to. See `SnapshotRequest.turn`.
         var turn: UInt64 = 0
 
         mutating func add(_ source: any SocketSource) -> Int {
@@ -45,12 +45,12 @@ final class SourceList: Sendable {
             return entries.count - 1
         }
 
-        /// At another instant events begin again; so they do for a file of which none was told yet.
+        /// Restarts the events at another instant, and for files whose events were not reported yet.
         mutating func turn(to turn: UInt64, hasHistory: Bool) {
             let isFresh = merger.isEmpty && !entries.isEmpty && entries.allSatisfy { $0.source is OpenedSource }
             guard turn != self.turn || isFresh else { return }
             self.turn = turn
-            // A history of the run has numbered its events already.
+            // The run's history has already numbered its events.
             if hasHistory, !isFresh { return }
             merger = ProgramMerger()
         }
@@ -62,8 +62,9 @@ final class SourceList: Sendable {
         }
     }
 
-    /// `asks`: a person is there who can judge a certificate. `received` gets what the program's own sockets receive.
-    /// `limits`: how much traffic the own engine keeps. `looking`: how sockets of other programs are looked at.
+    /// `asks` says whether a user is present to verify a certificate. `received` gets what the program's own sockets
+    /// receive. `limits` bounds the traffic that the program's own engine keeps. `looking` says how other programs'
+    /// sockets are inspected.
     init(
         asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
         looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings(), opensSeveral: Bool = false,
@@ -75,7 +76,7 @@ final class SourceList: Sendable {
         makeOwn = { EngineSource(asks: asks, received: received, keeping: limits, control: faults) }
     }
 
-    /// A list with this source as the program's own.
+    /// Creates a list with this source as the program's own.
     init(own: any OpeningSource) {
         var first = State()
         first.setOwn(own)
@@ -85,13 +86,12 @@ final class SourceList: Sendable {
         makeOwn = { own }
     }
 
-    /// The last instant that was gone to.
+    /// The last instant jumped to.
     var turn: UInt64 { state.withLock { $0.turn } }
 
     /// Whether a capture file is shown.
     var hasOpenedFiles: Bool { entries.contains { $0.source is OpenedSource } }
 
-    /// Whether there is no source.
     var isEmpty: Bool { entries.isEmpty }
 
     private var entries: [Entry] { state.withLock { $0.entries } }
@@ -102,10 +102,10 @@ final class SourceList: Sendable {
     /// Whether the program's own source is the only one.
     var hasOwnOnly: Bool { state.withLock { $0.own != nil && $0.entries.count == 1 } }
 
-    /// The program's own engine; `nil` if nothing was opened on it yet.
+    /// The program's own engine, or `nil` if nothing has been opened on it yet.
     var present: (source: any OpeningSource, ordinal: Int)? { state.withLock { $0.own } }
 
-    /// The program's own source, made when it is first needed, and its ordinal.
+    /// The program's own source, created when first needed, and its ordinal.
     var own: (source: any OpeningSource, ordinal: Int) {
         state.withLock { state in
             if let own = state.own { return own }
@@ -117,8 +117,8 @@ final class SourceList: Sendable {
 
     // MARK: Attaching
 
-    /// Attaches to every inspectable program of that name, or looks at all programs of that name from outside; answers with why it could not, once for each that failed, and
-    /// with nil in the end.
+    /// Attaches to every inspectable program of that name, or inspects all programs of that name from outside. Calls
+    /// `then` with the reason for each attach that failed, and finally with `nil`.
     func attach(_ name: String, then: @escaping @Sendable (SocketError?) -> Void) {
         state.withLock { $0.attaching += 1 }
         DispatchQueue.global().async { @Sendable [self] in
@@ -132,7 +132,7 @@ final class SourceList: Sendable {
                 do throws(AttachError) {
                     paths = try AttachablePrograms.paths(for: name)
                 } catch {
-                    // What does not let itself be inspected is looked at from outside.
+                    // A program that does not allow inspection is inspected from outside.
                     guard let scope = try HostSource.Scope(named: name, looking) else { throw error }
                     addOutside(scope)
                 }
@@ -148,17 +148,17 @@ final class SourceList: Sendable {
         }
     }
 
-    /// Adds the sockets of all programs of this host, once.
+    /// Adds the sockets of all programs on this host, once.
     func showHost() { addOutside(.host) }
 
-    /// Adds what a capture file tells.
+    /// Adds the contents of a capture file.
     func openFile(_ path: String) throws(AttachError) {
         let source = try OpenedSource(path: path, keeping: limits, zero: opensSeveral ? 0 : nil)
         _ = state.withLock { $0.add(source) }
         source.start()
     }
 
-    /// Begins to capture; `startCapture` shows what passes.
+    /// Opens a capture. `startCapture` shows its traffic.
     func openCapture(_ target: CaptureTarget) throws(AttachError) {
         let source = try CaptureSource(target, keeping: limits, looking: looking, lints)
         _ = state.withLock { $0.add(source) }
@@ -166,7 +166,7 @@ final class SourceList: Sendable {
 
     func startCapture() { capture?.start() }
 
-    /// What is captured.
+    /// The capture, if there is one.
     var capture: CaptureSource? { entries.lazy.compactMap { $0.source as? CaptureSource }.first }
 
     private func addOutside(_ scope: HostSource.Scope) {
@@ -178,12 +178,12 @@ final class SourceList: Sendable {
 
     private var attached: [AttachedSource] { attachedPrograms.map(\.program) }
 
-    /// The programs that are attached to, with their ordinals.
+    /// The attached programs, with their ordinals.
     var attachedPrograms: [(program: AttachedSource, ordinal: Int)] {
         entries.compactMap { entry in (entry.source as? AttachedSource).map { ($0, entry.ordinal) } }
     }
 
-    /// Programs that one run attaches to, those that have ended since included: what they told stays.
+    /// The most programs that one run attaches to. Ended ones count too, because what they reported is kept.
     private static let limit = 64
     private static let tooMany = AttachError(sentence: "\(limit) programs are attached to already, the most of one run")
 
@@ -201,7 +201,7 @@ final class SourceList: Sendable {
         }
     }
 
-    /// What is new of the programs that are attached to; nil: there are none.
+    /// Returns the news of the attached programs, or `nil` if there are none.
     func news() -> ProgramNews? {
         let entries = entries
         let programs = entries.map { $0.source.info(ordinal: $0.ordinal) }
@@ -209,12 +209,12 @@ final class SourceList: Sendable {
         return ProgramNews(programs: programs, notices: entries.flatMap { $0.source.takeNotices() })
     }
 
-    /// The process that a socket lives in.
+    /// Returns the process that owns a socket.
     func process(of id: SocketID) -> Int {
         source(of: id)?.info(ordinal: id.ordinal).process ?? Int(getpid())
     }
 
-    /// Whether all sources have told what the last snapshot asked for, as far as they will.
+    /// Whether all sources have answered the last snapshot request as far as they will.
     var hasAnswered: Bool {
         let (entries, isAttaching) = state.withLock { ($0.entries, $0.attaching > 0) }
         return !isAttaching && entries.allSatisfy(\.source.hasAnswered)
@@ -222,8 +222,8 @@ final class SourceList: Sendable {
 
     // MARK: Snapshots
 
-    /// Answers with one snapshot of all sources, on any thread. Its events are those since the snapshot before, so there is
-    /// one request at a time and each answer must be used.
+    /// Answers with one snapshot of all sources, on any thread. Its events are those since the previous snapshot, so
+    /// make one request at a time and use every answer.
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
         let history = history.withLock { $0 }
         let (entries, isAttaching) = state.withLock { state in
@@ -246,7 +246,7 @@ final class SourceList: Sendable {
         }
     }
 
-    /// What of a request concerns one source, in its own names.
+    /// Returns the part of a request that concerns one source, in the source's own names.
     private func own(_ request: SnapshotRequest, of ordinal: Int) -> SnapshotRequest {
         var own = request
         if case .only(let ids) = request.kernel {
@@ -262,7 +262,7 @@ final class SourceList: Sendable {
         return own
     }
 
-    /// One snapshot of all sources, at this program's own time of day.
+    /// Answers with one snapshot of all sources, at this program's time of day.
     private func answer(
         _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest, _ keeping: Keeping,
         _ then: @escaping @Sendable (EngineSnapshot) -> Void
@@ -272,7 +272,7 @@ final class SourceList: Sendable {
         if !snapshots.isEmpty {
             whole = state.withLock { $0.merger.merge(snapshots, request) }
         } else if entries.contains(where: \.source.isAwaited) {
-            // Without a first snapshot there is no time to speak of.
+            // Without a first snapshot there is no time base.
             return again(request, then)
         }
         // A file has the time of day at which it was made.
@@ -301,8 +301,7 @@ final class SourceList: Sendable {
         }
     }
 
-    /// What is kept of the traffic of the program's own sockets. Waits ten seconds at most, and then
-    /// answers with none of it.
+    /// Returns the kept traffic of the program's own sockets. Waits at most ten seconds, and then returns none.
     func traffic(of ids: [SocketID]) -> [(id: SocketID, traffic: TrafficSnapshot)] {
         let found = Lock<[SocketID: TrafficSnapshot]>([:])
         let answered = DispatchSemaphore(value: 0)
@@ -314,8 +313,8 @@ final class SourceList: Sendable {
         return found.withLock { found in ids.compactMap { id in found[id].map { (id, $0) } } }
     }
 
-    /// Answers with what was kept of the traffic of these sockets, on any thread. Those whose source knows the traffic of
-    /// the selected connection only are left out.
+    /// Answers with the kept traffic of these sockets, on any thread. Leaves out those whose source has only the
+    /// traffic of the selected connection.
     func requestTraffic(
         of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
     ) {
@@ -353,7 +352,7 @@ final class SourceList: Sendable {
         return entries.indices.contains(id.ordinal) ? entries[id.ordinal].source : nil
     }
 
-    /// Answers with bytes of a socket that its program has not read, where they may be looked at.
+    /// Answers with bytes of a socket that its program has not read, if peeking at them is allowed.
     func requestUnread(_ request: UnreadRequest, then: @escaping @Sendable (UnreadLook?) -> Void) {
         guard let source = source(of: request.socket) else { return then(nil) }
         var own = request
@@ -365,13 +364,13 @@ final class SourceList: Sendable {
         }
     }
 
-    /// Posts a command to the source of its socket; what it did shows in later snapshots.
+    /// Posts a command to the source of its socket. Later snapshots show the effect.
     func perform(_ command: SocketCommand) { source(of: command.socket)?.perform(command.own) }
 
-    /// Nobody will ask for a while.
+    /// Tells the sources that no requests will follow for a while.
     func rest() { for entry in entries { entry.source.rest() } }
 
-    /// Removes what others could see, such as socket files; the program is about to end.
+    /// Removes what other programs could see, such as socket files, before the program ends.
     func close() {
         let recording = recording.withLock { $0 }
         if recording != nil { recordLastState(takesEvents: true) }

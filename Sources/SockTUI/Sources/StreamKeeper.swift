@@ -1,17 +1,17 @@
 import InspectorCore
 import SocketKit
 
-/// Keeps the handles of live sessions, and leaves timeouts for the person at the screen to answer.
+/// Retains the handles of live sessions, and leaves timeouts for the user at the screen to answer.
 final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
     private struct Kept {
         var sockets: [ObjectIdentifier: AsyncSocket] = [:]
-        /// Whether a connection that the listener takes gets a standing read.
+        /// The listeners, and whether each connection that they accept gets a standing read.
         var listeners: [ObjectIdentifier: (SocketListener, standingRead: Bool)] = [:]
         var relays: [Relay] = []
         var datagramRelays: [DatagramRelay] = []
         var demo: Demo?
         var replies = AutoReplies()
-        /// Who each of the sockets is; their handles forget it before they tell of their end.
+        /// The session of each socket. A handle forgets its own before it reports its end.
         var names: [ObjectIdentifier: SocketID] = [:]
     }
 
@@ -19,7 +19,7 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
     private let asksAboutTrust: Bool
 
     private let received: ReceivedBytes?
-    /// What rules and breakpoints do to these connections.
+    /// Applies rules and breakpoints to these connections.
     let faults: OwnConnections
 
     init(asksAboutTrust: Bool, _ received: ReceivedBytes? = nil, faults: OwnConnections) {
@@ -28,7 +28,7 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
         self.faults = faults
     }
 
-    /// `isClient`: we connect; else it was accepted.
+    /// `isClient` is `true` if we connect, and `false` if the connection was accepted.
     func keep(_ socket: AsyncSocket, isClient: Bool = true) {
         faults.add(socket, isClient: isClient)
         kept.withLock {
@@ -49,7 +49,7 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
         kept.withLock { $0.datagramRelays.append(relay) }
     }
 
-    /// False when that socket is not kept here.
+    /// Returns `false` if that socket is not kept here.
     func setReplies(_ rules: [ReplyRule], of id: SocketID) -> Bool {
         kept.withLock { kept in
             let isKept =
@@ -100,7 +100,7 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didStop error: SocketError?) { drop(listener) }
 
-    /// Settings with nobody at a screen: OpenSSL judges alone.
+    /// Returns settings for a run without a screen, in which OpenSSL alone verifies certificates.
     func judged(_ settings: TLSSettings) -> TLSSettings {
         guard !asksAboutTrust else { return settings }
         var settings = settings

@@ -1,11 +1,11 @@
 import InspectorCore
 import SocketKit
 
-/// Opens WebSockets for a person, and keeps their handles until they are closed.
+/// Opens WebSockets for the user, and retains their handles until they close.
 final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Sendable {
     private struct Kept {
         var sockets: [ObjectIdentifier: WebSocket] = [:]
-        /// Who each of them is; their handles forget it before they tell of their end.
+        /// The session of each handle. A handle forgets its own before it reports its end.
         var names: [ObjectIdentifier: SocketID] = [:]
         var listeners: [ObjectIdentifier: WebSocketListener] = [:]
     }
@@ -15,7 +15,7 @@ final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Senda
 
     init(_ received: ReceivedBytes? = nil) { self.received = received }
 
-    /// Connects; on the engine's queue. `settings`: TLS of `wss`.
+    /// Connects. Call it on the engine's queue. `settings` configures TLS for `wss`.
     func connect(
         _ request: OpenRequest, _ url: WebSocketURL, on engine: SocketEngine, tls settings: TLSSettings?
     ) throws(SocketError) -> SocketID? {
@@ -29,7 +29,8 @@ final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Senda
         return socket.session
     }
 
-    /// Listens; on the engine's queue. A request for another path than `resource` gets status 404, unless that is `/`.
+    /// Listens. Call it on the engine's queue. Requests for a path other than `resource` get status 404, unless it is
+    /// `/`.
     func listen(
         _ request: OpenRequest, on endpoint: Endpoint, resource: String, engine: SocketEngine
     ) throws(SocketError) -> SocketID? {
@@ -55,13 +56,13 @@ final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Senda
         configuration.opening.subprotocols = request.webSocket.subprotocols
         configuration.opening.fields = request.webSocket.fields
         configuration.subprotocols = request.webSocket.subprotocols
-        // The peer may be a program that somebody steps through. The engine's limit on unfinished messages still holds.
+        // The user may be stepping through the peer in a debugger. The engine still limits unfinished messages.
         configuration.settings.messageTimeout = nil
         if !request.webSocket.compresses { configuration.compression = nil }
         return configuration
     }
 
-    /// The WebSocket of that session; nil: there is none, or it is over.
+    /// Returns the WebSocket of that session, or `nil` if there is none or it has ended.
     func webSocket(_ id: SocketID) -> WebSocket? {
         kept.withLock { Array($0.sockets.values) }.first { $0.session == id }
     }
