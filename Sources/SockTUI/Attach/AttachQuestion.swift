@@ -2,16 +2,16 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// A program that is asked who it is, and what has come of that.
+/// A greeting sent to a program, and the answer so far.
 struct AttachQuestion {
     private let path: String
     private var link: InspectionLink?
     private var decoder = InspectionFrameDecoder()
     private var hello: InspectionHello?
-    /// The process there, as far as it can be told without an answer.
+    /// The program's process, as far as it can be determined without an answer.
     private let process: Int
 
-    /// Asks, without waiting. `nil` if there is no program that could answer.
+    /// Sends the greeting without waiting. Returns `nil` if there is no program that could answer.
     init?(_ path: String, _ mine: InspectionHello) {
         self.path = path
         do throws(AttachError) {
@@ -19,20 +19,21 @@ struct AttachQuestion {
             link.introduce(mine)
             (self.link, process) = (link, Int(link.process))
         } catch {
-            // Its queue of viewers is full, so it has not run for a while. The socket is called after the process.
+            // Its queue of viewers is full, so it has not run for a while. The socket's name contains the process
+            // number.
             let name = path.split(separator: "/").last?.prefix { $0 != "-" }
             guard error.isSilence, let number = name.flatMap({ Int($0) }) else { return nil }
             process = number
         }
     }
 
-    /// Whether an answer may still come.
+    /// Whether an answer may still arrive.
     var isOpen: Bool { link != nil && hello == nil }
 
-    /// What poll(2) is asked about; -1 is left out by it.
+    /// The descriptor for poll(2). It ignores -1.
     var descriptor: Int32 { isOpen ? link?.descriptor ?? -1 : -1 }
 
-    /// Takes what has come. Whatever refuses or says something else is no program that can be attached to.
+    /// Reads what has arrived. A refusal or any other answer means that the program can't be attached to.
     mutating func takeAnswer() {
         do throws(AttachError) {
             hello = try link?.answer(&decoder)
@@ -43,14 +44,14 @@ struct AttachQuestion {
 
     private var isGone = false
 
-    /// The program; `nil` if it did not answer as one that can be attached to.
+    /// The program, or `nil` if its answer doesn't allow attaching.
     var entry: AttachablePrograms.Entry? {
         guard !isGone else { return nil }
         return AttachablePrograms.Entry(
             path: path, hello: hello, process: process, program: hello?.program ?? Self.name(of: process))
     }
 
-    /// As the kernel has it: fifteen bytes at most.
+    /// Returns the kernel's name for the process, at most fifteen bytes.
     private static func name(of process: Int) -> String {
         String((TextFile.read("/proc/\(process)/comm", limit: 64) ?? "").prefix { $0 != "\n" })
     }

@@ -2,23 +2,22 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// The programs of this user that let themselves be inspected.
+/// This user's programs that allow inspection.
 enum AttachablePrograms {
-    /// One of them.
     struct Entry {
         var path: String
-        /// As it says itself; `nil` if it did not answer.
+        /// The program's greeting, or `nil` if it did not answer.
         var hello: InspectionHello?
         var process: Int
         var program: String
     }
 
-    /// Sockets that are asked at most, and how long they are given to answer. All are asked at once, so that programs
-    /// that are stopped hide no others.
+    /// The most sockets that are queried, and the time allowed for answers. All are queried at once, so that stopped
+    /// programs don't hide others.
     private static let limit = 256
     private static let patience = Duration.seconds(1)
 
-    /// All that there are, and what they answer in time. Sockets of programs that have ended are removed.
+    /// Lists all programs and the answers that arrive in time. Removes the sockets of programs that have ended.
     static func list(in folder: String = InspectionFolder.standard) -> [Entry] {
         var mine = InspectionHello()
         mine.process = Int(getpid())
@@ -34,7 +33,7 @@ enum AttachablePrograms {
         return questions.compactMap(\.entry)
     }
 
-    /// The sockets that a person means by a path, a process's number or a program's name.
+    /// Returns the sockets meant by a path, a process number or a program name.
     static func paths(for name: String, in folder: String = InspectionFolder.standard) throws(AttachError) -> [String] {
         if name.contains("/") { return [name] }
         if let problem = InspectionFolder.problem(with: folder), access(folder, F_OK) == 0 {
@@ -47,7 +46,7 @@ enum AttachablePrograms {
             }
         } else {
             let programs = list(in: folder).filter { $0.program == name }
-            // One that does not answer is asked for only where no other has that name, so that the user learns why.
+            // A silent program is used only if no other has that name, so that the user learns the reason.
             let answering = programs.filter { $0.hello != nil }
             paths = (answering.isEmpty ? programs : answering).map(\.path)
         }
@@ -63,10 +62,10 @@ enum AttachablePrograms {
         return "no inspectable program is called \(name); \(howTo)"
     }
 
-    /// What a person can do about it.
+    /// What the user can do about it.
     static let howTo = "run it with SOCKETKIT_INSPECT=1, or let it call SocketInspection.serve(engine)"
 
-    /// What the start screen offers.
+    /// Returns the programs for the start screen to offer.
     static func offers() -> [StartOffers.Program] {
         let now = SystemClock().wallNanoseconds
         return list().map { entry in
@@ -76,14 +75,14 @@ enum AttachablePrograms {
         }
     }
 
-    /// What is said of a program that does not answer.
+    /// The text shown for a program that does not answer.
     private static let silent = "does not answer"
 
     private static func age(of hello: InspectionHello, _ now: Int64) -> String {
         "up " + Format.age(.nanoseconds(max(0, now - hello.started)))
     }
 
-    /// What `socktui attach` prints without an argument.
+    /// Returns what `socktui attach` prints without an argument.
     static func table(_ entries: [Entry]) -> String {
         let now = SystemClock().wallNanoseconds
         let rows = entries.map { entry in

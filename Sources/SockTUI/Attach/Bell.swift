@@ -1,12 +1,12 @@
 import Glibc
 
-/// Wakes a thread that waits in poll.
+/// Wakes a thread that is waiting in poll.
 final class Bell: Sendable {
-    /// What the thread polls.
+    /// The descriptor that the thread polls.
     let readEnd: Int32
     private let writeEnd: Int32
 
-    /// - Throws: why there is none: no descriptor is left.
+    /// - Throws: the reason if no descriptor is available.
     init() throws(AttachError) {
         var ends: [Int32] = [-1, -1]
         let kind = [SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC].reduce(0) { $0 | Int32($1.rawValue) }
@@ -21,13 +21,13 @@ final class Bell: Sendable {
         close(writeEnd)
     }
 
-    /// From any thread.
+    /// Wakes the thread. Can be called on any thread.
     func ring() {
         var one: UInt8 = 1
         write(writeEnd, &one, 1)
     }
 
-    /// Forgets all rings so far.
+    /// Discards all rings so far.
     func silence() {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(readEnd, &bytes, bytes.count) > 0 {}

@@ -4,10 +4,10 @@ import SocketKit
 /// A connection to an inspection socket, up to the greeting.
 final class InspectionLink {
     private(set) var descriptor: Int32 = -1
-    /// The process there, whatever it says it is; 0 when it is in another PID namespace.
+    /// The peer's process according to the kernel, or 0 if it is in another PID namespace.
     let process: Int32
 
-    /// Connects, without ever waiting. Only a program of the same user is trusted.
+    /// Connects without ever waiting. Only a program of the same user is trusted.
     init(path: String) throws(AttachError) {
         guard path.utf8.count <= Endpoint.longestUnixPath else {
             throw AttachError(sentence: "\(path): longer than the path of a socket can be")
@@ -39,12 +39,12 @@ final class InspectionLink {
         }
     }
 
-    /// What is said of a program whose answer does not come.
+    /// The error for a program that does not answer.
     static let silence = AttachError(
         sentence: "the program there does not answer; it may be stopped", isSilence: true)
 
-    /// Says who we are and waits for who they are; the kernel says which process it is. What came after the greeting
-    /// stays in the decoder.
+    /// Exchanges greetings, and waits for the program's. The kernel says which process it is. Bytes after the greeting
+    /// stay in the decoder.
     func greet(
         _ mine: InspectionHello, _ decoder: inout InspectionFrameDecoder, within limit: Duration
     ) throws(AttachError) -> InspectionHello {
@@ -58,13 +58,13 @@ final class InspectionLink {
         }
     }
 
-    /// Says who we are.
+    /// Sends our greeting.
     func introduce(_ mine: InspectionHello) {
         let bytes = InspectionFrame.hello(mine).bytes
         _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Takes what has come, without waiting; `nil` until their greeting is whole.
+    /// Reads what has arrived, without waiting. Returns `nil` until the program's greeting is complete.
     func answer(_ decoder: inout InspectionFrameDecoder) throws(AttachError) -> InspectionHello? {
         if let hello = try hello(&decoder) { return hello }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -77,7 +77,7 @@ final class InspectionLink {
         return hello
     }
 
-    /// The greeting, if it has come whole. Throws the sentence of a refusal.
+    /// Returns the greeting, or `nil` if it is not complete. Throws the sentence of a refusal.
     private func hello(_ decoder: inout InspectionFrameDecoder) throws(AttachError) -> InspectionHello? {
         do throws(WireError) {
             switch try decoder.next() {
@@ -97,7 +97,7 @@ final class InspectionLink {
         }
     }
 
-    /// Hands over the descriptor.
+    /// Transfers ownership of the descriptor to the caller.
     func release() -> Int32 {
         defer { descriptor = -1 }
         return descriptor

@@ -2,20 +2,20 @@ import Dispatch
 import Glibc
 import SocketKit
 
-/// Captures packets on a thread of its own.
+/// Captures packets on its own thread.
 final class PacketFeed: Sendable {
-    /// What it tells, on its thread.
+    /// What the feed reports, on its thread.
     enum News: Sendable {
         case packets([CapturedPacket])
         case counts(CaptureCounts)
-        /// Why there will be no more packets; `nil`: it was stopped.
+        /// The capture has ended. The value is the reason, or `nil` if it was stopped.
         case ended(String?)
     }
 
     private struct State {
         var sink: (@Sendable (News) -> Void)?
         var isStopping = false
-        /// How the interface's packets begin, or why they cannot be captured.
+        /// The link type of the interface's packets, or the reason why they can't be captured.
         var outcome: Result<UInt16, AttachError> = .failure(AttachError(sentence: "no thread"))
     }
 
@@ -27,14 +27,14 @@ final class PacketFeed: Sendable {
     }
 
     private let control = Control()
-    /// How its packets begin: a `LinkType`.
+    /// The link type of its packets: a `LinkType`.
     let link: UInt16
 
-    /// Packets that are told at once.
+    /// The most packets reported at once.
     private static let batch = 512
 
-    /// Begins to capture; what passes waits in the kernel until `start`. Waits until the kernel has answered.
-    /// - Throws: why it cannot, in a sentence.
+    /// Opens the capture and waits until the kernel has answered. Packets wait in the kernel until `start`.
+    /// - Throws: a sentence that says why the capture can't start.
     init(_ target: CaptureTarget) throws(AttachError) {
         let control = control
         DispatchQueue(label: "capture \(target.interface)", qos: .userInitiated).async { @Sendable in
@@ -44,13 +44,14 @@ final class PacketFeed: Sendable {
         link = try control.state.withLock { $0.outcome }.get()
     }
 
-    /// Begins to tell.
+    /// Starts reporting.
     func start(_ sink: @escaping @Sendable (News) -> Void) {
         control.state.withLock { $0.sink = sink }
         control.mayRun.signal()
     }
 
-    /// Takes what has passed until now, and ends: after a fifth of a second, or at once where `start` was not called.
+    /// Reads the packets captured until now, and ends. Takes a fifth of a second, or returns at once if `start` was not
+    /// called.
     func stop() {
         control.state.withLock { $0.isStopping = true }
         control.mayRun.signal()
@@ -83,7 +84,7 @@ final class PacketFeed: Sendable {
         var end: ContinuousClock.Instant?
         func isStopping() -> Bool { control.state.withLock { $0.isStopping } }
         while end.map({ .now < $0 }) ?? true {
-            // The latest packets are handed on a moment later.
+            // libpcap delivers the latest packets a moment later.
             if end == nil, isStopping() { end = .now + Pcap.patience * 3 / 2 }
             var polled = pollfd(fd: pcap.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&polled, 1, Int32(Pcap.patience.wholeNanoseconds / 1_000_000))
@@ -95,7 +96,7 @@ final class PacketFeed: Sendable {
                 let before = pcap.counts
                 pcap.count()
                 if pcap.counts != before { sink(.counts(pcap.counts)) }
-                // More may come than can be taken.
+                // Packets may arrive faster than they can be read.
             } while packets.count == batch && (end.map { .now < $0 } ?? !isStopping())
         }
     }

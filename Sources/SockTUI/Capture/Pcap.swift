@@ -2,37 +2,37 @@ import CSockTUIPcap
 import Glibc
 import SocketCore
 
-/// What is captured: an interface, and which of its packets.
+/// What to capture: an interface, and a selection of its packets.
 struct CaptureTarget: Hashable {
     var interface: String
-    /// In the language of tcpdump (pcap-filter(7)); empty: all packets.
+    /// A filter in tcpdump's language (pcap-filter(7)). Empty for all packets.
     var filter = ""
-    /// Where libpcap may be: Debian's name of it, and that of others.
+    /// The possible names of libpcap: Debian's, and that of other distributions.
     var libraries = ["libpcap.so.0.8", "libpcap.so.1"]
 }
 
-/// A capture of packets by libpcap, for one thread. It changes nothing of what passes.
+/// A packet capture through libpcap, for use on one thread. It does not alter the traffic.
 struct Pcap: ~Copyable {
     private let library: cpcap
     private let handle: OpaquePointer
-    /// How its packets begin, as files number it.
+    /// The link type of its packets, as numbered in capture files.
     let link: UInt16
     private let target: CaptureTarget
     private var counted = cpcap_counts()
-    /// What the kernel has counted since the capture began.
+    /// The kernel's counts since the capture began.
     private(set) var counts = CaptureCounts()
-    /// Packets that the kernel lost and no packet has told of yet.
+    /// The number of packets lost by the kernel that no delivered packet has reported yet.
     private var untold: UInt64 = 0
 
-    /// A packet waits for others so long at most before it is handed on.
+    /// The longest time that a packet waits for others before it is delivered.
     static let patience = Duration.milliseconds(100)
-    /// What the kernel keeps until it is taken.
+    /// The size of the kernel's buffer.
     private static let bufferSize: Int32 = 16 << 20
-    /// More than this no packet has (see `PcapngWriter`).
+    /// The maximum length of a packet (see `PcapngWriter`).
     private static let snapLength = Int32(PcapngWriter.snapLength)
 
-    /// Begins to capture.
-    /// - Throws: why it cannot, in a sentence that names what is wrong and says what would be right.
+    /// Starts a capture.
+    /// - Throws: a sentence that says what is wrong and what would be right, if the capture can't start.
     init(_ target: CaptureTarget) throws(AttachError) {
         try Self.checkInterface(target.interface)
         let library = try Self.load(target.libraries)
@@ -49,11 +49,11 @@ struct Pcap: ~Copyable {
 
     deinit { library.close(handle) }
 
-    /// Readable when packets wait.
+    /// The descriptor that is readable while packets are waiting.
     var descriptor: Int32 { library.get_selectable_fd(handle) }
 
-    /// The next packet that waits, or `nil` if none does.
-    /// - Throws: why there will be no more.
+    /// Returns the next waiting packet, or `nil` if there is none.
+    /// - Throws: the reason if no more packets will follow.
     mutating func next() throws(AttachError) -> CapturedPacket? {
         var header: UnsafeMutablePointer<cpcap_header>?
         var bytes: UnsafePointer<UInt8>?
@@ -70,7 +70,7 @@ struct Pcap: ~Copyable {
         return packet
     }
 
-    /// Asks the kernel what it has lost. It counts in 32 bits.
+    /// Asks the kernel how many packets it has lost. The kernel counts in 32 bits.
     mutating func count() {
         var now = cpcap_counts()
         guard library.stats(handle, &now) == 0 else { return }
@@ -89,7 +89,7 @@ extension Pcap {
         throw AttachError(sentence: "\(target.interface): \(words(text))")
     }
 
-    /// Begins to capture, and returns how the packets begin.
+    /// Starts the capture, and returns the link type of the packets.
     private static func activate(
         _ handle: OpaquePointer, _ target: CaptureTarget, _ library: cpcap
     ) throws(AttachError) -> UInt16 {
@@ -106,7 +106,7 @@ extension Pcap {
         }
         var text = [CChar](repeating: 0, count: Int(CPCAP_ERROR_SIZE))
         _ = library.setnonblock(handle, 1, &text)
-        // The loopback interface shows each packet twice: as it goes out, and as it comes in.
+        // The loopback interface shows each packet twice, outgoing and incoming.
         if isLoopback(target.interface) {
             var isOn: Int32 = 1
             let size = socklen_t(MemoryLayout<Int32>.size)
@@ -127,31 +127,30 @@ extension Pcap {
         if library.setfilter(handle, &program) != 0 { throw badFilter(target, library, handle) }
     }
 
-    /// Loads libpcap.
     private static func load(_ names: [String]) throws(AttachError) -> cpcap {
         var library = cpcap()
         var why = ""
         for name in names {
             if cpcap_load(name, &library) == 0 { return library }
             let problem = dlerror().map { String(cString: $0) } ?? name
-            // The first name is that of this distribution, unless only another one is there.
+            // The first name is this distribution's, unless only another one exists.
             if why.isEmpty || access(name, F_OK) == 0 { why = problem }
         }
         throw AttachError(
             sentence: "libpcap is needed (Debian: apt install libpcap0.8; elsewhere the package is libpcap): \(why)")
     }
 
-    /// Refuses a name that is no interface.
+    /// Throws if the name is not an interface.
     private static func checkInterface(_ name: String) throws(AttachError) {
         guard name != anyInterface, if_nametoindex(name) == 0 else { return }
         let known = interfaces + [anyInterface]
         throw AttachError(sentence: "\(name) is not an interface; write one of \(known.joined(separator: " "))")
     }
 
-    /// All interfaces at once.
+    /// The pseudo-interface for all interfaces.
     static let anyInterface = "any"
 
-    /// The interfaces of this network namespace, by name.
+    /// The names of this network namespace's interfaces.
     private static var interfaces: [String] {
         guard let list = if_nameindex() else { return [] }
         defer { if_freenameindex(list) }
@@ -176,7 +175,7 @@ extension Pcap {
         return false
     }
 
-    /// Refuses what is no filter, before rights are asked for.
+    /// Throws if the filter is invalid. Called before the missing right is reported.
     private static func checkFilter(_ target: CaptureTarget, _ library: cpcap) throws(AttachError) {
         guard !target.filter.isEmpty, let dead = library.open_dead(Int32(CPCAP_ETHERNET), snapLength) else { return }
         defer { library.close(dead) }
@@ -216,15 +215,15 @@ extension Pcap {
         String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The number that files have for a link type of libpcap; they differ for raw IP (DLT_RAW).
+    /// Returns the number that capture files use for a libpcap link type. They differ for raw IP (DLT_RAW).
     private static func link(_ number: Int32) -> UInt16 {
         number == 12 || number == 14 ? LinkType.raw.rawValue : UInt16(clamping: number)
     }
 }
 
-/// The right that a capture takes.
+/// The right that a capture requires.
 enum CaptureRights {
-    /// What is said where it is missing, with the commands that would give it.
+    /// The error if that right is missing, with the commands that would grant it.
     static var refusal: String {
         "capturing takes the right CAP_NET_RAW: run it by sudo socktui capture, or give it to a program of your own: "
             + "sudo setcap cap_net_raw+ep \(program)"

@@ -3,14 +3,14 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// Runs tshark over packets as they come, and over those so far where one is wanted in full. There is one such process at a
-/// time, beside one for the trees; each ends with its input, which ends with this program.
+/// Runs tshark on packets as they arrive, and on all packets so far if one is requested in full. At most one such
+/// process and one for the trees run at a time. Each ends with its input, which ends with this program.
 final class Dissector: Sendable {
     private struct Run: Sendable {
         var number: Int
         var child: Tool?
         var rules: [String]
-        /// What it was given, for the trees.
+        /// The packets given to tshark so far, for the trees.
         var packets: [UInt8] = []
     }
 
@@ -37,7 +37,7 @@ final class Dissector: Sendable {
         }
     }
 
-    /// Ends what runs.
+    /// Ends the running processes.
     func stop() {
         let child = current.withLock { current in current.take()?.child }
         child?.kill()
@@ -85,7 +85,7 @@ final class Dissector: Sendable {
 
     // MARK: Trees
 
-    /// Lines of one tree, and how long it may take.
+    /// The most lines of one tree, and its time limit.
     private static let lineLimit = 2_000
     private static let patience = 30
 
@@ -119,10 +119,10 @@ final class Dissector: Sendable {
     }
 }
 
-/// The lines of a program's output, each cut where it is too long.
+/// The lines of a program's output, each truncated if it is too long.
 struct ToolLines {
     private var rest: [UInt8] = []
-    /// Bytes of the line that is not over were left out.
+    /// Whether bytes of the current line were left out.
     private var isCut = false
 
     private static let limit = 2_048

@@ -2,21 +2,21 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// Why a command with a file cannot be carried out, and its exit status.
+/// The reason why a command with a file can't be carried out, and its exit status.
 struct Refusal: Error {
     var sentence: String
     var status: Int32 = 1
 }
 
-/// A recording or capture of which some sessions are chosen.
+/// A recording or capture with a selection of its sessions.
 struct CaptureFile {
     var path: String
     var filter: Filter
 
     private static let chunk = 1 << 20
 
-    /// The sessions that the filter lists, one at least, when the file begins, and what is wrong with its end, which is said
-    /// on standard error.
+    /// Returns the sessions that match the filter, at least one, the start time of the file and the problem at its end,
+    /// which is reported on standard error.
     func rows() throws(Refusal) -> (rows: [ExportRow], start: Int64?, problem: String?) {
         var index = ExportIndex()
         try read { bytes throws(CaptureError) in try index.take(bytes) }
@@ -30,7 +30,7 @@ struct CaptureFile {
         return (rows, index.start, problem)
     }
 
-    /// The only one of these; several are listed for the user to choose from.
+    /// Returns the only one of these rows. If there are several, the error lists them for the user to choose from.
     func one(of rows: [ExportRow]) throws(Refusal) -> ExportRow {
         guard rows.count == 1, let row = rows.first else {
             let list = rows.prefix(50).map { "\n  " + $0.words }.joined()
@@ -42,7 +42,7 @@ struct CaptureFile {
         return row
     }
 
-    /// What was said in a session; `whenCut`: what to do where that is too much.
+    /// Returns the conversation of a session. `whenCut` is the advice for one that is too long.
     func conversation(
         of row: ExportRow, _ selection: PacketSelection, whenCut: String
     ) throws(Refusal) -> ExportedConversation {
@@ -62,7 +62,7 @@ struct CaptureFile {
         return rows.filter { ids.contains($0.id) }
     }
 
-    /// Reads the file through.
+    /// Reads the whole file.
     func read(_ take: (ArraySlice<UInt8>) throws(CaptureError) -> Void) throws(Refusal) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw Refusal(sentence: "\(path): \(SocketError.words(errno))") }

@@ -6,7 +6,8 @@ import SocketKit
 struct ExportRun {
     private let request: ExportRequest
 
-    /// Exports as asked: 0, 1 where that failed or bytes are missing, 2 where the request does not fit the file.
+    /// Exports as requested. Returns 0, 1 if that failed or bytes are missing, or 2 if the request doesn't fit the
+    /// file.
     static func run(_ request: ExportRequest) -> Int32 {
         if request.output == nil, request.form?.isBinary == true, StandardStream.output.isTerminal {
             return Program.complain("--as: standard output is a terminal; write -o FILE, or redirect it", status: 2)
@@ -87,7 +88,7 @@ struct ExportRun {
 
     // MARK: Files
 
-    /// Where the export goes.
+    /// The destination of the export.
     private struct Output {
         private var file: RecordingFile?
 

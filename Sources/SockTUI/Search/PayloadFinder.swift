@@ -2,24 +2,24 @@ import Dispatch
 import InspectorCore
 import SocketKit
 
-/// Searches the payloads of many connections, a few of them at a time: neither the engine nor the screen waits for it.
+/// Searches the payloads of many connections, a few at a time. Neither the engine nor the screen waits for it.
 final class PayloadFinder: Sendable {
     private let sources: SourceList
     private let inbox: Inbox
     private let queue = DispatchQueue(label: "socktui.find", qos: .utility)
-    /// The number of the search under way; 0: none is.
+    /// The number of the running search, or 0 if there is none.
     private let current = Lock(0)
 
-    /// Connections whose traffic is asked for at once.
+    /// The number of connections whose traffic is requested at once.
     private static let slice = 16
-    /// Between two reports of what was found.
+    /// The interval between two reports of matches.
     private static let pause = Duration.milliseconds(100)
 
     init(sources: SourceList, inbox: Inbox) {
         (self.sources, self.inbox) = (sources, inbox)
     }
 
-    /// Begins a search and drops the one before.
+    /// Starts a search and drops the previous one.
     func start(_ request: FindRequest) {
         current.withLock { $0 = request.number }
         step(request, from: 0, FindProgress(number: request.number), reported: .now)

@@ -2,10 +2,10 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// Saves what was kept of several connections' traffic to a folder: for each the bytes that were received and those that
-/// were sent, unaltered, in a file of their own.
+/// Saves the kept traffic of several connections to a folder. Each connection gets one file with the bytes received and
+/// one with the bytes sent, unaltered.
 enum SavedTraffic {
-    /// Writes files that are not there yet. Returns a sentence that says what was done, or the error.
+    /// Writes new files only. Returns a sentence that says what was done, or the error.
     static func save(
         _ traffic: [SocketID: TrafficSnapshot], of sockets: [SocketID], to folder: String
     ) -> Result<String, MessageText.Unsendable> {
