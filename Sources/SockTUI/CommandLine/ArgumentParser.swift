@@ -1,13 +1,14 @@
 import InspectorCore
 import SocketCore
 
-/// Reads a command line by `CommandTable`. Options stand anywhere, as `--name value` or `--name=value`; `--` ends them.
+/// Parses a command line by `CommandTable`. Options can be anywhere, as `--name value` or `--name=value`. `--` ends
+/// them.
 struct ArgumentParser {
     private var request = CommandTable.Request()
     private var words: [String] = []
     private var given: [CommandTable.Option] = []
 
-    /// What the arguments (without the program's name) ask for.
+    /// Parses the arguments, without the program's name.
     /// - Throws: the first mistake.
     static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
         var parser = ArgumentParser()
@@ -38,7 +39,7 @@ struct ArgumentParser {
     private mutating func readOption(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         let halves = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = ["-h": "--help", "-V": "--version"][halves[0]] ?? halves[0]
-        // The same name may mean another thing after one command.
+        // The same name may have another meaning after one command.
         let named = CommandTable.options.filter { $0.name == name }
         guard
             let option = named.first(where: { $0.commands.contains(words.first ?? "") })
@@ -80,7 +81,7 @@ struct ArgumentParser {
         for option in given where !option.commands.isEmpty && !option.commands.contains(words.first ?? "") {
             throw UsageError(option.name, "goes with \(option.commands.sorted().joined(separator: " or ")) only")
         }
-        // `:record` begins one without them.
+        // `:record` can start a recording later.
         guard request.invocation.recording.path.isEmpty, words.first != CommandTable.exportCommand.name else { return }
         for option in given where CommandTable.namesOfRecording.contains(option.name) {
             throw UsageError(option.name, "goes with --record FILE only")
@@ -111,7 +112,8 @@ struct ArgumentParser {
         return .report(request.isJSON ? .json : .text, isOnce: request.isOnce)
     }
 
-    /// A file has its whole past, and what prints has no use for one.
+    /// Rejects `--rewind` where it is useless: a file already has its whole past, and printed output has no use for
+    /// one.
     private func checkRewind() throws(UsageError) {
         guard request.invocation.rewind != nil else { return }
         for case .openFile in request.invocation.opening {
@@ -164,7 +166,7 @@ struct ArgumentParser {
         }
     }
 
-    /// The operands without `-`, which asks for standard input and output.
+    /// Returns the operands without `-`, which selects standard input and output.
     private mutating func addresses(_ operands: [String], of name: String) throws(UsageError) -> [String] {
         let pipe = CommandTable.Request.pipe
         let addresses = operands.filter { $0 != pipe }
@@ -181,9 +183,9 @@ struct ArgumentParser {
         }
         if !request.standingRead { throw UsageError(pipe, "does not go with --no-read, which receives nothing") }
         request.carriesBytes = true
-        // The end of what the peer sends is not that of standard input.
+        // The peer's end of stream does not end standard input.
         request.allowsHalfOpen = true
-        // A listener takes one connection, when it is asked to.
+        // A listener accepts one connection, on request.
         if name == "listen" { request.holdsConnections = true }
         return addresses
     }

@@ -1,12 +1,12 @@
 import InspectorCore
 import SocketCore
 
-/// What is exported of a capture, and as what.
+/// What to export from a capture, and in which format.
 struct ExportRequest: Equatable {
     enum Form: String, CaseIterable {
         case pcapng, raw, script, curl
 
-        /// Whether it is of one session, and not for the eyes.
+        /// Whether the format exports one session, and not for reading.
         var isOfOneSession: Bool { self != .pcapng }
         var isBinary: Bool { self == .pcapng || self == .raw }
     }
@@ -16,9 +16,9 @@ struct ExportRequest: Equatable {
     var form: Form?
     var side: ExportedConversation.Side?
     var from = Duration.zero
-    /// `nil`: to the end.
+    /// The end of the exported time, or `nil` for the end of the file.
     var to: Duration?
-    /// Where it goes; `nil`: standard output.
+    /// The output path, or `nil` for standard output.
     var output: String?
     var replaces = false
 }

@@ -1,7 +1,7 @@
 import InspectorCore
 import SocketCore
 
-/// What breaks connections on purpose.
+/// The options for deliberate faults.
 extension CommandTable {
     static let controlCommand = Printer(
         name: "ctl", operands: "NAME COMMAND...", help: "change faults of a socktui with --control"
@@ -9,7 +9,7 @@ extension CommandTable {
         guard let program = words.first else {
             throw UsageError("ctl", "needs a program, as in socktui ctl socktui fault list")
         }
-        // What is one word to the shell is one after `edit`, too.
+        // An argument that the shell passed as one word must stay one word after `edit`.
         let line = zip(words, words.dropFirst()).map { former, word in
             former == "edit" && word.contains(" ") && !word.contains("\"") ? "\"\(word)\"" : word
         }.joined(separator: " ")
@@ -20,7 +20,7 @@ extension CommandTable {
         return .control(program: program, line: line)
     }
 
-    /// What `socktui ctl` asks for.
+    /// The commands that `socktui ctl` accepts.
     static let controlWords = Action.faults.map { "  \($0.usage)\n      \($0.syntax?.help ?? "")" }
         .joined(separator: "\n")
 
@@ -29,7 +29,7 @@ extension CommandTable {
         ("  " + word.usage, (word.part == .point ? "POINT: " : "") + word.help)
     }
 
-    /// The commands whose connections can be broken.
+    /// The commands whose connections can have faults.
     static let breakable: Set = ["connect", "listen", "relay", "run"]
 
     static let faultOptions: [Option] = [

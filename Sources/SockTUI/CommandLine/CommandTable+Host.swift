@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 extension CommandTable {
-    /// The commands that look at the sockets of any program of this host.
+    /// The commands that inspect the sockets of any program on this host.
     static let hostCommands: [Printer] = [
         Printer(name: "why", operands: "WHAT", help: "why it hangs: PID, NAME, :PORT or ADDRESS") {
             (words, request) throws(UsageError) in
@@ -95,7 +95,7 @@ extension CommandTable {
 }
 
 extension CommandTable.Request {
-    /// Refuses to show unread bytes where there is no screen.
+    /// Rejects unread bytes in a run without a screen.
     func checkPeeks(with option: String) throws(UsageError) {
         guard invocation.host.peeks != PeekRules() else { return }
         let name = invocation.host.peeks.isOn ? "--peek" : "--peek-others"
@@ -104,7 +104,7 @@ extension CommandTable.Request {
 }
 
 extension CommandTable.Request {
-    /// Passes on to the look at the host what other options said.
+    /// Passes the other options on to the inspection of the host.
     fileprivate mutating func noteHost(_ filter: String) {
         invocation.host.filter = filter
         (invocation.host.isOnce, invocation.host.isJSON) = (isOnce, isJSON)

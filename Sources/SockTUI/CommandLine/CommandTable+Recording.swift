@@ -1,7 +1,7 @@
 import InspectorCore
 import SocketKit
 
-/// What is recorded of a run.
+/// What to record of a run.
 struct RecordingRequest: Hashable {
     var path = ""
     var options = SocketRecorder.Options()
@@ -13,7 +13,7 @@ extension CommandTable {
         example: "session.pcapng"
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 
-    /// The options that say how `--record` records.
+    /// The options that control `--record`.
     static let namesOfRecording: Set = ["--record-limit", "--snaplen", "--force"]
 
     static let recordingOptions: [Option] = [

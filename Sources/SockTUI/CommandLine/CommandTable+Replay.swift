@@ -1,23 +1,23 @@
 import InspectorCore
 import SocketKit
 
-/// A recorded session, the server that is to get it again, and how.
+/// A recorded session, the server to replay it to, and how.
 struct ReplayRequest: Equatable {
     var file = ""
     var filter = Filter()
-    /// As the user wrote it.
+    /// As written by the user.
     var address = ""
     var endpoint = Endpoint.tcp(host: "", port: 0)
     var tls: TLSSettings?
     var pace = ReplayPace.times(1)
     var match: ReplayMatch?
     var holes: [HoleRule] = []
-    /// How the holes were written, for what is wrong with them.
+    /// The holes as written, for error messages.
     var holeTexts: [String] = []
-    /// How long a byte that is expected may take beyond what it took in the recording.
+    /// How much later than in the recording an expected byte may arrive.
     var patience = Duration.seconds(10)
     var isJSON = false
-    /// Of a sweep: the pause in a cut, the connections at once, and which exchange, counted from 1.
+    /// For a sweep: the pause in a cut, the number of parallel connections, and the exchange, counted from 1.
     var pause = Duration.milliseconds(20)
     var parallel = 16
     var exchange = 1
@@ -137,7 +137,7 @@ extension CommandTable.Request {
             throw UsageError("--connect", "\(text): streams only; write host:port, unix:/path or tls://host:port")
         }
         replay.endpoint = endpoint
-        // No user is there to ask.
+        // There is no user to ask.
         replay.tls?.trustEvaluator = .library
     }
 }

@@ -56,7 +56,7 @@ extension CommandTable {
 
     private static let mostPayload = 1 << 20
 
-    /// A duration as scripts write it: `5`, `5s` or `500ms`.
+    /// Parses a duration as in scripts: `5`, `5s` or `500ms`.
     static func duration(_ text: String, _ option: String) throws(UsageError) -> Duration {
         guard case .some(.some(let duration)) = DurationText.parse(text), duration > .zero else {
             throw UsageError(option, "\(text) is not a duration; write 5, 5s or 500ms")
@@ -66,10 +66,10 @@ extension CommandTable {
 }
 
 extension CommandTable.Request {
-    /// What the operand `-` is called: standard input goes to the peer, and what it sends to standard output.
+    /// The operand `-`, which connects standard input and output to the peer.
     static let pipe = "-"
 
-    /// Refuses two users of standard input, or of standard output.
+    /// Rejects two uses of standard input, or of standard output.
     func checkStreams() throws(UsageError) {
         if carriesBytes, script == "-" {
             throw UsageError("-", "reads standard input, as --script - does; leave one of them out")
@@ -77,13 +77,13 @@ extension CommandTable.Request {
         let writers = [
             (carriesBytes, "-"), (isJSON, "--json"), (isOnce, "--once"), (script != nil, "--script"),
         ].filter(\.0).map(\.1)
-        // One snapshot as JSON is one text.
+        // A single snapshot as JSON is one text.
         guard writers.count > 1, writers != ["--json", "--once"] else { return }
         throw UsageError(
             writers[0], "writes standard output, as \(writers[1]) does; leave one of them out")
     }
 
-    /// Refuses options that mean nothing in this run.
+    /// Rejects options that have no meaning in this run.
     func checkReport() throws(UsageError) {
         let report = invocation.report
         if isJSON || isOnce { try checkPeeks(with: isJSON ? "--json" : "--once") }

@@ -5,7 +5,7 @@ extension CommandTable {
     private static let all: Set<String> = ["connect", "listen", "relay", "replay", "sweep"]
     private static let clients: Set<String> = ["connect", "relay", "replay", "sweep"]
 
-    /// The options for addresses that begin with `tls://`.
+    /// The options for addresses that start with `tls://`.
     static let tlsOptions: [Option] = [
         Option(
             name: "--sni", value: "NAME", commands: clients, help: "tls: the server's name"
@@ -34,7 +34,7 @@ extension CommandTable {
 }
 
 extension CommandTable.Request {
-    /// TLS for one address; `nil`: it asks for none. Refuses options that do not go with it.
+    /// Returns the TLS settings of one address, or `nil` if it doesn't use TLS. Rejects options that don't apply to it.
     func settings(for target: OpenTarget, _ text: String, listens: Bool) throws(EndpointError) -> TLSSettings? {
         guard target.isSecure else {
             if tls.isEmpty { return nil }

@@ -4,7 +4,7 @@ import SocketCore
 extension CommandTable {
     private static let all: Set<String> = ["connect", "listen"]
 
-    /// The options for addresses that begin with `ws://` or `wss://`.
+    /// The options for addresses that start with `ws://` or `wss://`.
     static let webSocketOptions: [Option] = [
         Option(name: "--subprotocol", value: "LIST", commands: all, help: "ws: subprotocols to offer or accept") {
             (list, request) throws(UsageError) in
@@ -28,7 +28,7 @@ extension CommandTable {
 }
 
 extension CommandTable.Request {
-    /// Refuses options that mean nothing for what is opened, rather than to leave them out.
+    /// Rejects options that have no meaning for the target, instead of ignoring them.
     func checkWebSocket(_ target: OpenTarget, _ text: String) throws(EndpointError) {
         guard case .webSocket = target else {
             if webSocket.isEmpty { return }

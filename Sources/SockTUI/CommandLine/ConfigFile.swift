@@ -1,12 +1,12 @@
 import Glibc
 import InspectorCore
 
-/// The file in which the user says how the program behaves.
+/// The user's configuration file.
 enum ConfigFile {
-    /// Below `$XDG_CONFIG_HOME`, or below `~/.config`; the first that is there is read.
+    /// The names below `$XDG_CONFIG_HOME` or `~/.config`. The first one that exists is read.
     private static let names = ["config", "config.toml"]
 
-    /// `$XDG_CONFIG_HOME/socktui`, or `~/.config/socktui`; `nil` without a home.
+    /// `$XDG_CONFIG_HOME/socktui` or `~/.config/socktui`, or `nil` if there is no home folder.
     static var folder: String? {
         if Elevation.isRestricted { return nil }
         if let folder = TerminalEnvironment.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
@@ -16,12 +16,12 @@ enum ConfigFile {
         return home + "/.config/socktui"
     }
 
-    /// Which file is read.
+    /// The location of the file to read.
     struct Place {
-        /// `nil` if there is neither a file nor a home.
+        /// The path, or `nil` if there is neither a file nor a home folder.
         var path: String?
         var isThere = false
-        /// The other one of the two names, if it is there too.
+        /// The second of the two names, if it exists as well.
         var unread: String?
 
         /// One sentence for the user.
@@ -33,7 +33,7 @@ enum ConfigFile {
             return "configuration: \(path)" + (problem.map { "; " + $0 } ?? "")
         }
 
-        /// What the user should know even if they did not ask.
+        /// A problem to report even if the user didn't ask.
         var problem: String? { unread.map { "\($0) is there too and is not read" } }
     }
 
@@ -46,8 +46,8 @@ enum ConfigFile {
         return Place(path: first, isThere: true, unread: there.dropFirst().first)
     }
 
-    /// Reads the file that was asked for, or the usual one if it exists; then what the command line says on top.
-    /// - Throws: what is wrong with the file, with its line and column.
+    /// Reads the requested file, or the usual one if it exists, and then applies the command line's options.
+    /// - Throws: the mistake in the file, with its line and column.
     static func configuration(_ invocation: Invocation) throws(UsageError) -> Configuration {
         var configuration = Configuration()
         if case let place = place(invocation), place.isThere, let path = place.path,
@@ -61,14 +61,14 @@ enum ConfigFile {
         return configuration
     }
 
-    /// What the command line says with no file.
+    /// Returns the command line's configuration, without a file.
     static func withoutFile(_ invocation: Invocation) -> Configuration {
         var configuration = Configuration()
         configuration.take(invocation)
         return configuration
     }
 
-    /// What `socktui config` says: which file is read, and how to begin one.
+    /// Returns the output of `socktui config`: which file is read, and how to create one.
     static func explanation(_ invocation: Invocation) -> String {
         let place = place(invocation)
         let beginning = place.path.map { path in
@@ -98,7 +98,7 @@ enum ConfigFile {
 }
 
 extension Configuration {
-    /// What the command line says wins.
+    /// Applies the command line's options, which override the file.
     fileprivate mutating func take(_ invocation: Invocation) {
         isASCII = invocation.isASCII ?? isASCII
         log = invocation.log ?? log

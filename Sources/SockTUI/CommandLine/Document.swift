@@ -1,8 +1,7 @@
 import InspectorCore
 import SocketCore
 
-/// Texts that are made from the tables of commands, options and keys, so that they cannot differ from what the program
-/// does.
+/// Documents generated from the tables of commands, options and keys, so that they always match the program.
 enum Document: String, Equatable, CaseIterable {
     case man, bash, zsh, fish
 
@@ -23,7 +22,7 @@ enum Completions {
         CommandTable.commands.map { ($0.name, $0.help) } + CommandTable.printers.map { ($0.name, $0.help) }
     }
 
-    /// The words that can follow an option, where there are only a few.
+    /// The possible values of an option that has only a few.
     private static let values: [String: [String]] = {
         let warnings = Lint.all.map(\.name) + ["all"]
         return [
@@ -34,7 +33,7 @@ enum Completions {
             "--break": ["on"] + FaultWord.names(.direction, .point),
         ]
     }()
-    /// Options that a file follows.
+    /// Options whose value is a file.
     private static let files: Set<String> = [
         "--script", "--config", "--log", "--record", "-o", "--ca", "--cert", "--key", "--keylog",
     ]
@@ -108,7 +107,7 @@ enum Completions {
                 values[option.name].map { " -x -a '\($0.joined(separator: " "))'" }
                     ?? (files.contains(option.name) ? " -r -F" : " -x")
             }
-            // A name of one letter begins with one dash.
+            // A one-letter name follows a single dash.
             let name = option.name.hasPrefix("--") ? "-l \(option.name.dropFirst(2))" : "-s \(option.name.dropFirst())"
             let help = escaped(option.help ?? "", before: "\\'")
             return "complete -c socktui \(name)\(value ?? "") -d '\(help)'"
@@ -122,12 +121,12 @@ enum Completions {
             """
     }
 
-    /// A text with a backslash before each of these characters.
+    /// Returns a text with a backslash before each of these characters.
     private static func escaped(_ text: String, before characters: String) -> String {
         text.map { characters.contains($0) ? "\\\($0)" : String($0) }.joined()
     }
 
-    /// A text as one word of zsh, within single quotes.
+    /// Returns a text as one zsh word in single quotes.
     private static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }

@@ -97,7 +97,7 @@ enum ManPage {
             + [escaped(text)]
     }
 
-    /// No character that roff gives a meaning to.
+    /// Escapes the characters that have a meaning in roff.
     private static func escaped(_ text: String) -> String {
         let text = text.map { character -> String in
             switch character {

@@ -1,21 +1,21 @@
 import Dispatch
 import SocketKit
 
-/// A small world of real sockets on loopback, so that there is something to look at: never still, and bounded.
+/// A small, bounded set of live sockets on loopback, for exploring the inspector.
 ///
-/// Each play is one situation that a network programmer knows. All of them live on one engine and are driven by one
-/// timer; releasing the demo ends them.
+/// Each play is a situation that network programmers know. All plays share one engine and one timer. Releasing the demo
+/// ends them.
 final class Demo: Sendable {
     /// One situation. Its methods are called on the engine's queue.
     protocol Play: AnyObject, Sendable {
-        /// Called once a tick, counted from 0.
+        /// Called on each tick, counted from 0.
         func tick(_ count: Int)
     }
 
-    /// Ten a second.
+    /// Ten per second.
     static let tick = Duration.milliseconds(100)
 
-    /// The name of its first listener, by which it is known.
+    /// The name of the first listener, which identifies the demo.
     static let echoName = "echo"
 
     private let queue: DispatchQueue
@@ -23,9 +23,9 @@ final class Demo: Sendable {
     private let plays: [any Play]
     private let count = Counter()
 
-    /// Opens the listeners and starts to tick. Throws what the first listener that cannot listen threw.
+    /// Opens the listeners and starts to tick. Throws the error of the first listener that fails.
     ///
-    /// Timeouts of the plays are counted in ticks too, so a shorter tick plays the very same world faster.
+    /// Timeouts of the plays are counted in ticks too, so a shorter tick plays exactly the same situations faster.
     init(engine: SocketEngine, tick: Duration = Demo.tick) throws(SocketError) {
         queue = engine.queue
         self.tick = tick
@@ -36,7 +36,7 @@ final class Demo: Sendable {
         playOn()
     }
 
-    /// Plays on, as long as somebody holds the demo.
+    /// Continues while the demo is retained.
     private func playOn() {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(tick.wholeNanoseconds))) { [weak self] in
             guard let self else { return }

@@ -1,17 +1,16 @@
 import SocketKit
 import Synchronization
 
-/// Counts from 0.
 final class Counter: Sendable {
     private let value = Atomic(0)
 
-    /// The next number.
+    /// Returns the next number, starting with 0.
     func next() -> Int {
         value.wrappingAdd(1, ordering: .relaxed).oldValue
     }
 }
 
-/// One end of a play: a socket, kept while it is connected, whose behaviour is a few closures.
+/// One end of a play: a socket, retained while it is connected, whose behavior is defined by a few closures.
 final class Player: AsyncSocketDelegate, SocketListenerDelegate {
     typealias Act = @Sendable (AsyncSocket) -> Void
 
@@ -21,7 +20,7 @@ final class Player: AsyncSocketDelegate, SocketListenerDelegate {
     private let onPeerClosed: Act
     private let verdict: TimeoutVerdict
 
-    /// `onOpen` is called for connections made and accepted alike.
+    /// `onOpen` is called for outgoing and accepted connections.
     init(
         onOpen: @escaping Act = { _ in }, onRead: @escaping @Sendable (AsyncSocket, [UInt8]) -> Void = { _, _ in },
         onPeerClosed: @escaping Act = { _ in }, verdict: TimeoutVerdict = .close
@@ -32,10 +31,10 @@ final class Player: AsyncSocketDelegate, SocketListenerDelegate {
         self.verdict = verdict
     }
 
-    /// The sockets that are connected now.
+    /// The sockets that are currently connected.
     var sockets: [AsyncSocket] { held.withLock { Array($0.values) } }
 
-    /// Connects a socket that this player plays. A refusal at the call shows nowhere: it would be a fault of the demo.
+    /// Connects a socket for this player. A rejection at the call is not shown. It would be a bug in the demo.
     func connect(
         _ engine: SocketEngine, to port: UInt16, name: String, options: SocketOptions = SocketOptions()
     ) {

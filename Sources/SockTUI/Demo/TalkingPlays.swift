@@ -1,6 +1,6 @@
 import SocketKit
 
-/// An echo server, and two clients that talk to it by lines.
+/// An echo server, and two clients that exchange lines with it.
 final class EchoPlay: Demo.Play {
     private let engine: SocketEngine
     private let server: Player
@@ -25,7 +25,7 @@ final class EchoPlay: Demo.Play {
     }
 }
 
-/// A peer that drips: a length read of 4 KiB fills by 64 bytes at a time, and a line comes in pieces.
+/// A slow peer: a length read of 4 KiB fills 64 bytes at a time, and a line arrives in pieces.
 final class DripPlay: Demo.Play {
     private let engine: SocketEngine
     private let server: Player
@@ -54,17 +54,17 @@ final class DripPlay: Demo.Play {
             lengths.connect(engine, to: stage.port, name: "block reader")
             lines.connect(engine, to: stage.port, name: "line reader")
         }
-        // Both ends get the same: bytes for the bar to fill, and now and then the end of a line.
+        // Both ends get the same text: bytes that fill the bar, and occasionally the end of a line.
         let text = count % 40 == 39 ? "end of line \(count)\r\n" : "tick \(count) "
         let bytes = Array(text.utf8) + [UInt8](repeating: 46, count: 64)
         for socket in server.sockets { socket.write(Array(bytes.prefix(64))) }
     }
 }
 
-/// A writer with small buffers whose reader stalls and goes on, so that the write queue grows and drains.
+/// A writer with small buffers whose reader stalls and resumes, so that the write queue grows and drains.
 final class StallPlay: Demo.Play {
     private static let chunk = [UInt8](repeating: 35, count: 65_536)
-    /// Bytes that may wait in the write queue before the writer stops adding to it.
+    /// The number of bytes in the write queue at which the writer stops adding to it.
     private static let limit = 1_500_000
 
     private let engine: SocketEngine

@@ -1,6 +1,6 @@
 import SocketKit
 
-/// A read whose answer comes late: it times out, and its delegate extends it until the answer is there.
+/// A read whose answer is late: it times out, and its delegate extends it until the answer arrives.
 final class PatiencePlay: Demo.Play {
     private let engine: SocketEngine
     private let server: Player
@@ -25,7 +25,7 @@ final class PatiencePlay: Demo.Play {
     }
 }
 
-/// A client that asks, sends FIN and waits; the server answers on the half-open connection and then closes.
+/// A client that sends a request, sends FIN and waits. The server answers on the half-open connection and then closes.
 final class HalfClosePlay: Demo.Play {
     private let engine: SocketEngine
     private let server: Player
@@ -53,12 +53,12 @@ final class HalfClosePlay: Demo.Play {
     }
 }
 
-/// Connections that do not last, each for another reason, and a connect that is refused.
+/// Short connections that each end for a different reason, and a connect that is refused.
 final class EndingsPlay: Demo.Play {
     private let engine: SocketEngine
     private let server: Player
     private let stage: Stage
-    /// A port on which nobody listens.
+    /// A port without a listener.
     private let closedPort: UInt16
 
     private let leaver = Player(onOpen: { $0.disconnect() })

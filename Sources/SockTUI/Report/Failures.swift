@@ -1,7 +1,7 @@
 import SocketCore
 
 extension EngineSnapshot {
-    /// Why connections that were asked for failed, one sentence each; those of a relay were asked for by its clients.
+    /// The failures of requested connections, one sentence each. A relay's connections were requested by its clients.
     var failures: [String] {
         sockets.compactMap { socket in
             guard socket.role == .client || socket.role == .datagram, socket.linked == nil,
@@ -14,7 +14,7 @@ extension EngineSnapshot {
 }
 
 extension SocketError.Reason {
-    /// Whether a connection that ends so is one that failed.
+    /// Whether a connection with this ending has failed.
     fileprivate var isFailure: Bool {
         switch self {
         case .closedByPeer, .disconnected, .cancelled: false

@@ -4,7 +4,7 @@ import SocketKit
 
 /// A run of a script file, from the file to the exit status.
 enum ScriptRun {
-    /// Runs the script at `path`: 0 when every step succeeded, 1 when one did not, 2 when the file makes no sense.
+    /// Runs the script at `path`. Returns 0 if every step succeeded, 1 if one failed, or 2 if the file is invalid.
     static func run(
         _ path: String, _ invocation: Invocation, _ configuration: Configuration, sources: SourceList
     ) -> Int32 {
