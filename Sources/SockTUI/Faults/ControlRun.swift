@@ -2,12 +2,12 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// Asks a running socktui to do something: `socktui ctl`.
+/// Sends a request to a running socktui: `socktui ctl`.
 enum ControlRun {
-    /// How long a program is given to answer.
+    /// How long a program has to answer.
     private static let patience = Duration.seconds(5)
 
-    /// Prints the answer. The status is 0, or 1 where it was refused or could not be asked.
+    /// Prints the answer. Returns status 0, or 1 if the request was refused or couldn't be sent.
     static func run(_ program: String, _ line: String) -> Int32 {
         do throws(AttachError) {
             let paths = try AttachablePrograms.paths(for: program)
@@ -49,7 +49,7 @@ enum ControlRun {
         }
     }
 
-    /// The answer among what the program tells anyway; `nil`: it has not come yet.
+    /// Returns the answer among the program's other messages, or `nil` if it has not arrived yet.
     private static func answer(_ decoder: inout InspectionFrameDecoder) throws(AttachError) -> InspectionAnswer? {
         do throws(WireError) {
             while let frame = try decoder.next() {
@@ -67,7 +67,7 @@ enum ControlRun {
     }
 }
 
-/// As many whole lines as an answer has room for, and how many more there are.
+/// Returns as many whole lines as fit in an answer, and the number of the others.
 func answered(_ lines: [String]) -> String {
     var (text, shown) = ("", 0)
     for line in lines {
@@ -79,7 +79,7 @@ func answered(_ lines: [String]) -> String {
 }
 
 extension SourceList {
-    /// Lets `socktui ctl` ask for what changes faults and breakpoints; a sentence if that cannot be.
+    /// Lets `socktui ctl` change faults and breakpoints. Returns a sentence if that is not possible.
     func serveControl() -> String? {
         guard let engine = (own.source as? EngineSource)?.engine else { return nil }
         engine.requestHandler = { @Sendable [faults] line, then in

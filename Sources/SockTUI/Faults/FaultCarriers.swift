@@ -1,11 +1,11 @@
 import InspectorCore
 import SocketKit
 
-/// What there is that a rule or a breakpoint can concern.
+/// What a run has that a rule or a breakpoint can apply to.
 struct FaultCarriers {
     /// Relayed streams.
     var hasRelays = false
-    /// Streams of our own that we open, and those that we accept.
+    /// Our own outgoing streams. `hasListeners` stands for the accepted ones.
     var hasClients = false
     var hasListeners = false
     /// Relayed datagrams.
@@ -14,7 +14,7 @@ struct FaultCarriers {
     private var hasOwn: Bool { hasClients || hasListeners }
     private var hasStreams: Bool { hasRelays || hasOwn }
 
-    /// Throws for a rule that can do nothing, which `text` has.
+    /// Throws if a rule from `text` can have no effect.
     func check(_ effect: FaultEffect, in text: String) throws(FaultProblem) {
         let problem: String? =
             switch effect.carrier {
@@ -27,7 +27,7 @@ struct FaultCarriers {
         if let problem { throw Self.problem(effect.name, problem, in: text) }
     }
 
-    /// Throws for a breakpoint that can never be hit, which `text` has.
+    /// Throws if a breakpoint from `text` can never be hit.
     func check(_ breakpoint: Breakpoint, in text: String) throws(FaultProblem) {
         let problem: String? =
             switch breakpoint.point {
@@ -52,7 +52,7 @@ struct FaultCarriers {
         "is for streams; datagrams are concerned by "
         + (FaultWord.names(.datagrams) + ["corrupt"]).joined(separator: ", ")
 
-    /// Where the word is in the text; a profile's name stands for all of its rules.
+    /// Returns a problem at the word's position in the text. A profile's name counts for all of its rules.
     private static func problem(_ word: String, _ message: String, in text: String) -> FaultProblem {
         var column = 1
         for typed in text.split(separator: " ") where typed == word {
@@ -63,7 +63,7 @@ struct FaultCarriers {
 }
 
 extension FaultCarriers {
-    /// What the command line opens. Where it opens nothing, anything may be opened later.
+    /// Collects what the command line opens. If it opens nothing, anything may be opened later.
     init(_ opening: [Effect]) {
         guard !opening.isEmpty else {
             (hasRelays, hasClients, hasListeners, hasDatagrams) = (true, true, true, true)

@@ -1,17 +1,17 @@
 import InspectorCore
 import SocketKit
 
-/// What came of a command.
+/// The result of a command.
 struct FaultAnswer: Equatable, Sendable {
     var lines: [String]
     var isRefusal = false
 
-    /// In one line, for the screen.
+    /// The answer in one line, for the screen.
     var line: String { lines.joined(separator: "; ") }
 }
 
 extension FaultControl {
-    /// Carries out a command. The answer comes at once, or on the engine's queue.
+    /// Performs a command. The answer arrives at once, or later on the engine's queue.
     func perform(_ command: FaultCommand, then: @escaping @Sendable (FaultAnswer) -> Void) {
         switch command {
         case .add(let text): then(Self.answer { () throws(FaultProblem) in try add(text, to: carriers) })
@@ -40,7 +40,7 @@ extension FaultControl {
         }
     }
 
-    /// Adds what the command line asks for; why it cannot, or `nil`.
+    /// Adds the rules and breakpoints of the command line. Returns the reason if that fails, or `nil`.
     func begin(with options: FaultOptions, opening: [Effect] = []) -> String? {
         do throws(FaultProblem) {
             for rule in options.rules { _ = try add(rule, to: FaultCarriers(opening)) }

@@ -1,12 +1,12 @@
 import Dispatch
 import SocketKit
 
-/// The rules that concern one association of a relay of datagrams, carried out. All of it runs on the engine's queue.
+/// Applies rules to one association of a datagram relay. Everything runs on the engine's queue.
 final class FaultedAssociation: Sendable {
     private struct State {
         var upstream: DatagramFaults
         var downstream: DatagramFaults
-        /// The rules that concern it, for what is shown.
+        /// The rules that apply to the association, for display.
         var rules: [NumberedFault] = []
         var wakes: MonotonicTime?
 
@@ -40,7 +40,7 @@ final class FaultedAssociation: Sendable {
     private let clock = SystemClock()
     private let answer: @Sendable ([UInt8]) -> Void
 
-    /// `number`: which one of its relay it is, counted from 1. `answer` sends a datagram to the client.
+    /// `number` is the association's number on its relay, counted from 1. `answer` sends a datagram to the client.
     init(
         _ number: UInt64, _ socket: DatagramSocket, seed: UInt64, delayBuffer: Int, on queue: DispatchQueue,
         answer: @escaping @Sendable ([UInt8]) -> Void
@@ -80,7 +80,7 @@ final class FaultedAssociation: Sendable {
         measure()
     }
 
-    /// Whether a datagram waits here for its time.
+    /// Whether a delayed datagram is queued here.
     var isWaiting: Bool { state.withLock { $0.upstream.isWaiting || $0.downstream.isWaiting } }
 
     private func wake() {

@@ -2,42 +2,41 @@ import Dispatch
 import InspectorCore
 import SocketKit
 
-/// What the rules and breakpoints of a connection are carried out on: the two legs of a relayed one, or a connection of our
-/// own and the program, which stands for the other leg. Called on the engine's queue.
+/// What the faults of a connection act on: the two legs of a relayed one, or one of our own connections and the
+/// program, which is then the other leg. Called on the engine's queue.
 protocol FaultCarrier: AnyObject, Sendable {
-    /// Sends bytes to the peer of a leg. `isOurs`: a person wrote them here.
+    /// Sends bytes to the peer of a leg. `isOurs` is set if the user wrote them here.
     func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isOurs: Bool)
-    /// From now on sends to the peer of a leg with a system call for each write, or with one for several.
+    /// Sets whether each write to the peer of a leg gets its own system call, instead of one for several.
     func sendApart(_ leg: RelayMachine.Leg, _ isApart: Bool)
-    /// Takes nothing more from a leg, or goes on.
+    /// Pauses or resumes reading from a leg.
     func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool)
-    /// All that a leg said has been handed over.
+    /// Called when everything received from a leg has been forwarded.
     func ended(_ leg: RelayMachine.Leg, isCut: Bool)
-    /// Goes on with the end of a leg, which had to wait.
+    /// Continues with the delayed end of a leg.
     func lost(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss)
     func resetBoth()
-    /// Goes on with a connection that was held when it was accepted.
+    /// Continues with a connection that was held when it was accepted.
     func connectOn()
     func recordFault(_ leg: RelayMachine.Leg, _ kind: SocketEvent.Kind, _ first: Int, _ second: Int)
-    /// What the meter shows has changed.
+    /// Called when the meter has changed.
     func noteFaults()
 }
 
-/// The rules and breakpoints that concern one connection, carried out. All of it runs on the engine's queue; nothing here
-/// waits.
+/// Applies rules and breakpoints to one connection. Everything runs on the engine's queue, and nothing here waits.
 final class FaultedPair: Sendable {
     private struct State {
         var faults: RelayFaults
-        /// Legs from which nothing is taken, for the other leg's sake and for a rule's.
+        /// The legs that are not read from, because the other leg can't keep up or because of a rule.
         var relayHolds: Set<RelayMachine.Leg> = []
         var faultHolds: Set<RelayMachine.Leg> = []
-        /// Legs whose FIN came without the close_notify of their TLS.
+        /// The legs whose FIN arrived without the close_notify of their TLS.
         var cut: Set<RelayMachine.Leg> = []
-        /// Legs whose FIN came.
+        /// The legs whose FIN has arrived.
         var ended: Set<RelayMachine.Leg> = []
-        /// Legs that are over while bytes of theirs still wait here.
+        /// The legs that have ended while bytes from them are still queued here.
         var kept: [RelayMachine.Leg: RelayMachine.Loss] = [:]
-        /// Legs whose writes go out one by one.
+        /// The legs whose writes are sent one by one.
         var apart: Set<RelayMachine.Leg> = []
         var wakes: MonotonicTime?
     }
@@ -72,13 +71,14 @@ final class FaultedPair: Sendable {
     }
 
     func start() { change { $0.start($1) } }
-    /// `isAccepted`: it was accepted in the same instant, as a breakpoint may say.
+    /// Called once the connection is established. `isAccepted` is set if it was also accepted just now, for
+    /// breakpoints.
     func connected(isAccepted: Bool = false) { change { $0.connected($1, isAccepted: isAccepted) } }
-    /// Lets nothing pass before `connected`.
+    /// Forwards nothing before `connected`.
     func awaitConnect() { state.withLock { $0.faults.awaitConnect() } }
-    /// An operation has timed out on a connection of our own.
+    /// Called when an operation on one of our own connections has timed out.
     func timedOut() { change { $0.timedOut($1) } }
-    /// Bytes that are not delivered yet.
+    /// The number of bytes not delivered yet.
     var pendingBytes: Int { state.withLock { $0.faults.pendingBytes } }
     func receive(_ bytes: [UInt8], from leg: RelayMachine.Leg) { change { $0.receive(bytes, from: leg, $1) } }
     func becameWritable(_ leg: RelayMachine.Leg, _ isWritable: Bool) {
@@ -126,7 +126,7 @@ final class FaultedPair: Sendable {
         change { $0.release(release, direction, $1) }
     }
 
-    /// Whether a breakpoint holds the connection before anything is done with it.
+    /// Whether a breakpoint holds the new connection before anything is done with it.
     func holdsAccept() -> Bool { keep { $0.holdAccept($1) } }
 
     private func keep(_ body: (inout RelayFaults, MonotonicTime) -> [RelayFaults.Action]?) -> Bool {
@@ -141,8 +141,8 @@ final class FaultedPair: Sendable {
         change { $0.wake($1) }
     }
 
-    /// Whether the end of a leg comes later: after bytes of it that are not delivered yet, or when a breakpoint lets it pass.
-    /// A leg that had ended in the other direction is over with its FIN, which is not told then.
+    /// Whether the end of a leg is delayed, until its bytes are delivered or until a breakpoint releases it. A leg
+    /// whose other direction had already ended is over with its FIN, which is then not reported.
     func keeps(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss) -> Bool {
         switch loss {
         case .finished where state.withLock({ $0.faults.passes(from: leg) }):
@@ -159,7 +159,7 @@ final class FaultedPair: Sendable {
         }
     }
 
-    /// The connection is over: what waits here is lost. `lose` is told the leg that said it.
+    /// Called when the connection has ended. Bytes queued here are lost. `lose` gets the leg that sent them.
     func abandon(_ lose: (RelayMachine.Leg, Int) -> Void) {
         var lost: [(RelayMachine.Leg, Int)] = []
         state.withLock { $0.faults.abandon { lost.append(($0, $1)) } }
@@ -167,7 +167,7 @@ final class FaultedPair: Sendable {
         if let carrier { measure(carrier) }
     }
 
-    /// The relay takes nothing more from a leg for the other one's sake, or takes it again.
+    /// Sets whether the relay holds back reading from a leg because the other one can't keep up.
     func relayHolds(_ leg: RelayMachine.Leg, _ holds: Bool) {
         hold(leg) { if holds { $0.relayHolds.insert(leg) } else { $0.relayHolds.remove(leg) } }
     }
@@ -191,7 +191,7 @@ final class FaultedPair: Sendable {
     private func perform(_ action: RelayFaults.Action, on carrier: any FaultCarrier, _ now: MonotonicTime) {
         switch action {
         case .write(let leg, let bytes, let isApart, let isOurs):
-            // A piece may still wait elsewhere when the rule that cut it is gone.
+            // A piece may still be queued elsewhere after its rule is removed.
             if isApart, state.withLock({ $0.faults.cutsApart && $0.apart.insert(leg).inserted }) {
                 carrier.sendApart(leg, true)
             }
@@ -236,14 +236,14 @@ final class FaultedPair: Sendable {
         }
     }
 
-    /// Shows what was done so far.
+    /// Publishes the counts so far.
     private func measure(_ carrier: any FaultCarrier) {
         guard meter.show(state.withLock { $0.faults.snapshot }) else { return }
         carrier.noteFaults()
     }
 }
 
-/// A timer on the engine's queue that is not a millisecond late for the sake of others.
+/// A timer on the engine's queue without leeway: it is never delayed to coalesce it with others.
 final class FaultTimer: Sendable {
     private let source: Lock<any DispatchSourceTimer>
 

@@ -2,18 +2,18 @@ import Dispatch
 import InspectorCore
 import SocketKit
 
-/// A connection of our own that rules or breakpoints concern: the socket is one leg, and what is typed and read here the
-/// other. All of it runs on the engine's queue.
+/// One of our own connections with rules or breakpoints. The socket is one leg, and what is typed and read here is the
+/// other. Everything runs on the engine's queue.
 final class OwnFaults: FaultCarrier, FaultedConnection {
     private struct State {
         weak var socket: AsyncSocket?
         var faulted: FaultedPair?
-        /// The tag of the last write, which its pieces have too.
+        /// The tag of the last write, which its pieces share.
         var tag = 0
     }
 
     let id: SocketID
-    /// Our side, and the peer's.
+    /// Our side. `peers` is the peer's.
     let ours: RelayMachine.Leg
     var peers: RelayMachine.Leg { ours.other }
     private let state: Lock<State>
@@ -39,16 +39,16 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
 
     func has(_ session: SocketID) -> Bool { session == id }
 
-    /// Sends what is written here, as the rules have it.
+    /// Sends a local write, subject to the rules.
     func send(_ request: WriteRequest) {
         state.withLock { $0.tag = request.tag }
         faulted?.receive(request.bytes, from: ours)
     }
 
-    /// The connection is over: what waits here is lost.
+    /// Called when the connection has ended. Bytes queued here are lost.
     func end() { faulted?.abandon { _, _ in } }
 
-    /// FIN follows what was sent.
+    /// Sends FIN after everything that was sent.
     func finish() { faulted?.end(ours, isCut: false) }
 
     // MARK: A carrier
@@ -64,7 +64,7 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
         if leg == peers { socket?.sendApart(isApart) }
     }
 
-    /// What is written here waits in the pipeline anyway.
+    /// Local writes wait in the pipeline anyway.
     func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool) {
         guard leg == peers, let socket else { return }
         if holds { socket.holdBackAtOnce() } else { socket.holdBack(false) }
@@ -86,8 +86,8 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
     }
 }
 
-/// The streams that were opened here, and which of them rules and breakpoints concern. All but `perform` and `isConcerned`
-/// is called on the engine's queue.
+/// The streams opened by this program, with the rules and breakpoints that apply to them. Everything except `perform`
+/// and `isConcerned` is called on the engine's queue.
 final class OwnConnections: FaultTarget {
     private struct Known {
         weak var socket: AsyncSocket?
@@ -108,7 +108,8 @@ final class OwnConnections: FaultTarget {
 
     init(_ control: FaultControl) { self.control = control }
 
-    /// Numbers a connection, and finds what concerns it. `isClient`: we connect; else it was accepted, and is established.
+    /// Numbers a connection, and finds its faults. If `isClient` is not set, it was accepted and is already
+    /// established.
     func add(_ socket: AsyncSocket, isClient: Bool) {
         guard let id = socket.session else { return }
         let number = state.withLock { state in
@@ -141,7 +142,7 @@ final class OwnConnections: FaultTarget {
 
     func timedOut(_ id: SocketID) { faults(of: id)?.faulted?.timedOut() }
 
-    /// The connection is over, and nothing of it is held any more.
+    /// Called when the connection has ended. Removes all its state.
     func remove(_ id: SocketID) {
         let known = state.withLock { $0.known.removeValue(forKey: id) }
         known?.faults?.end()
@@ -149,14 +150,14 @@ final class OwnConnections: FaultTarget {
 
     func faults(of id: SocketID) -> OwnFaults? { state.withLock { $0.known[id]?.faults } }
 
-    /// Writes by the rules of a connection; false: none concerns it.
+    /// Writes subject to the rules of a connection. Returns `false` if no rule applies to it.
     func write(_ bytes: [UInt8], to id: SocketID) -> Bool {
         guard let own = faults(of: id) else { return false }
         own.send(WriteRequest(bytes))
         return true
     }
 
-    /// Carries out a command on a connection that rules concern; others go to `post`.
+    /// Performs a command on a connection with faults. Commands for other connections go to `post`.
     func perform(_ command: SocketCommand, _ post: @escaping @Sendable (SocketCommand) -> Void) {
         guard let engine = state.withLock({ $0.known[command.socket]?.faults == nil ? nil : $0.engine }) else {
             return post(command)

@@ -1,11 +1,11 @@
 import InspectorCore
 import SocketKit
 
-/// What rules and breakpoints need of a relayed connection. All of it runs on the engine's queue.
+/// The connection between a relayed pair and its faults. Everything runs on the engine's queue.
 extension RelayedPair: FaultCarrier, FaultedConnection {
     func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isOurs: Bool) {
         let socket = socket(leg)
-        // What comes by its session is marked as not the other leg's.
+        // A write by session is marked as not forwarded from the other leg.
         guard isOurs, let session = socket.session else { return _ = socket.write(bytes) }
         socket.engine.post(.write(session, WriteRequest(bytes)))
     }
@@ -25,7 +25,8 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
         for session in knownSessions { client.engine.showFaults(meter, of: session) }
     }
 
-    /// Whether a breakpoint holds it before anything is done with it. Finds what concerns it at all.
+    /// Finds the faults of the pair. Returns whether a breakpoint holds the new connection before anything is done with
+    /// it.
     func isHeldAtAccept() -> Bool {
         guard let faults = control.faults(of: number, outline, began: client.opened) else { return false }
         return use(faults).holdsAccept()
@@ -37,7 +38,7 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
             state.faulted = faulted
             return (state.blocked, state.machine.isConnecting)
         }
-        // There is nobody yet to send anything to, and no rule takes effect before.
+        // The target is not connected yet, so no rule may take effect.
         if isConnecting { faulted.awaitConnect() }
         for leg in blocked {
             faulted.relayHolds(leg.other, true)
@@ -47,17 +48,17 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
         return faulted
     }
 
-    /// Both legs show what is done to them, as far as they have sessions.
+    /// Shows the faults on both legs, if they have sessions.
     func showFaults() {
         guard let faulted else { return }
         client.showFaults(faulted.meter)
         target.showFaults(faulted.meter)
     }
 
-    /// The target is connected: rules may take effect.
+    /// Called when the target is connected. Rules may take effect from now on.
     func startFaults() { faulted?.connected() }
 
-    /// What a filter can know of it.
+    /// The properties of the pair that a filter can match.
     private var outline: SocketSnapshot {
         var outline = SocketSnapshot(
             id: client.session ?? SocketID(0), role: .accepted, phase: .connected, target: "",
@@ -68,13 +69,13 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
 
     var session: SocketID? { client.session ?? state.withLock { $0.sessions[.client] } ?? target.session }
 
-    /// A leg that has ended counts too, since its end may be held.
+    /// Whether a leg has that session. Ended legs count too, because a breakpoint may hold their end.
     func has(_ session: SocketID) -> Bool {
         client.session == session || target.session == session
             || state.withLock { $0.sessions.values.contains(session) }
     }
 
-    /// All that a leg said has been handed over.
+    /// Called when everything received from a leg has been forwarded.
     func ended(_ leg: RelayMachine.Leg, isCut: Bool) {
         perform(state.withLock { $0.machine.ended(leg, isCut: isCut) })
     }
@@ -84,7 +85,7 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
         target.resetAfterFlush()
     }
 
-    /// Rules or breakpoints have come or gone.
+    /// Called when rules or breakpoints are added or removed.
     func change(_ change: FaultChange) {
         switch change {
         case .added(let rules):
@@ -117,7 +118,7 @@ extension Relay {
 }
 
 extension AsyncSocket {
-    /// Ends a connection that was just accepted with RST, and says which rule did.
+    /// Resets a connection that was just accepted, and records which rule caused it.
     func refuse(by rule: NumberedFault) {
         let effect = rule.rule.effect
         var snapshot = FaultSnapshot()
@@ -128,7 +129,7 @@ extension AsyncSocket {
     }
 }
 
-/// Lets a listener accept nothing while a rule says so.
+/// Stops a listener from accepting while a rule says so.
 final class AcceptGate: Sendable {
     private struct State {
         var rules: [NumberedFault] = []
@@ -142,7 +143,7 @@ final class AcceptGate: Sendable {
 
     init(engine: SocketEngine) { self.engine = engine }
 
-    /// These rules hold from now on. On the engine's queue.
+    /// Replaces the rules. Call it on the engine's queue.
     func set(_ rules: [NumberedFault], on listener: SocketID?) {
         guard let listener else { return }
         state.withLock { ($0.rules, $0.timer) = (rules, nil) }
@@ -170,7 +171,7 @@ final class AcceptGate: Sendable {
 }
 
 extension FaultRule {
-    /// The time of its `after`.
+    /// The time of the rule's `after` condition.
     fileprivate var delay: Duration {
         for case .afterTime(let time) in conditions { return time }
         return .zero

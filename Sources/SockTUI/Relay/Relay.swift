@@ -1,23 +1,23 @@
 import InspectorCore
 import SocketKit
 
-/// A listener that passes every connection on to a target, on the engine that is looked at.
+/// A listener that forwards every connection to a target, on the inspected engine.
 ///
-/// Releasing it ends it and every connection that it relays.
+/// Releasing the relay ends it and every connection that it relays.
 final class Relay: SocketListenerDelegate, FaultTarget {
     let engine: SocketEngine
     private let request: RelayRequest
     private let pairs = Lock<[ObjectIdentifier: RelayedPair]>([:])
     private let listener = Lock<SocketListener?>(nil)
 
-    /// More than this much queued for one leg, and nothing more is read from the other until it is down to a quarter.
-    /// A turn of the engine may bring up to a megabyte on top of it.
+    /// The number of bytes queued for one leg at which reading from the other stops, until a quarter is left. One turn
+    /// of the engine may add up to a megabyte.
     static let highWatermark = 256 << 10
 
-    /// How long a client of a proxy may take to say where it wants to go.
+    /// How long a proxy client may take to send its request.
     private let patience: Duration
     private let control: FaultControl
-    /// Connections that came so far.
+    /// The number of connections so far.
     private let came = Lock<UInt64>(0)
     private let gate: AcceptGate
 
@@ -32,7 +32,7 @@ final class Relay: SocketListenerDelegate, FaultTarget {
         gate = AcceptGate(engine: engine)
     }
 
-    /// Begins to listen. Throws what the listener throws.
+    /// Starts listening. Throws the listener's error.
     func start() throws(SocketError) {
         let listener = SocketListener(engine: engine, delegate: self, configuration: configuration(name: request.name))
         try listener.listen(on: request.listen, tls: request.listenTLS)
@@ -41,7 +41,7 @@ final class Relay: SocketListenerDelegate, FaultTarget {
         engine.post { @Sendable [weak self] in self?.rulesChanged() }
     }
 
-    /// Rules or breakpoints have come or gone. Called on the engine's queue.
+    /// Called on the engine's queue when rules or breakpoints are added or removed.
     func change(_ change: FaultChange) {
         for pair in pairs.withLock({ Array($0.values) }) { pair.change(change) }
         rulesChanged()
@@ -54,10 +54,10 @@ final class Relay: SocketListenerDelegate, FaultTarget {
 
     private func rulesChanged() { gate.set(control.acceptRules, on: session) }
 
-    /// The listener's session; nil when it does not listen.
+    /// The listener's session, or `nil` if it is not listening.
     var session: SocketID? { listener.withLock { $0?.session } }
 
-    /// Listens no more; what is relayed goes on.
+    /// Stops listening. Relayed connections continue.
     func stop() { listener.withLock { $0 }?.stop() }
 
     private func configuration(name: String) -> SocketConfiguration {
@@ -66,7 +66,7 @@ final class Relay: SocketListenerDelegate, FaultTarget {
         configuration.allowsHalfOpen = true
         configuration.writeWatermarks = Watermarks(
             low: Self.highWatermark / 4, high: Self.highWatermark)
-        // What comes in pieces goes on in the same pieces, without waiting for acknowledgements in between.
+        // Small pieces are forwarded as they arrive, without waiting for acknowledgments in between.
         configuration.options.noDelay = true
         configuration.passesCuts = request.listenTLS != nil && request.targetTLS != nil
         return configuration
@@ -90,7 +90,7 @@ final class Relay: SocketListenerDelegate, FaultTarget {
         pairs.withLock { $0[ObjectIdentifier(pair)] = pair }
         socket.delegate = pair
         target.delegate = pair
-        // A client that does not finish the handshake reaches no target.
+        // A client that doesn't complete the handshake reaches no target.
         if request.listenTLS == nil { pair.begin() }
     }
 }
