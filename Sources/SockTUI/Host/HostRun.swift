@@ -4,8 +4,8 @@ import InspectorCore
 import SocketCore
 import SocketKit
 
-/// What `why` and `host --check` do: look, print, and end. 0: nothing above a note (or below `--level`), 1: something is
-/// wrong, 2: nothing is found by that name, 3: the host could not be looked at.
+/// Implements `why` and `host --check`: look, print and end. Returns 0 if nothing is above a note (or below `--level`),
+/// 1 if something is wrong, 2 if that name is not found, 3 if the host couldn't be inspected.
 enum HostRun {
     /// Prints why a program hangs.
     static func why(_ target: HostTarget, _ options: HostOptions, _ lints: LintSettings) -> Int32 {
@@ -24,7 +24,7 @@ enum HostRun {
         }
     }
 
-    /// Why nothing is found in a place.
+    /// Returns the reason why nothing was found in a place.
     static func nothing(_ target: HostTarget, _ place: String) -> String {
         switch target {
         case .process(let number) where kill(number, 0) != 0 && errno == ESRCH: "there is no process \(number)"
@@ -34,7 +34,7 @@ enum HostRun {
         }
     }
 
-    /// What there is to say of a target; `nil`: there is no such socket.
+    /// Returns the explanation of a target, or `nil` if there is no such socket.
     static func why(
         _ target: HostTarget, _ options: HostOptions, _ watch: inout HostWatch
     ) throws(HostObserver.Problem) -> HostAnswer? {
@@ -48,7 +48,7 @@ enum HostRun {
         return HostAnswer(target, Set(processes), watch.look, watch.judge)
     }
 
-    /// Prints what is wrong with the sockets of this host.
+    /// Prints the problems of this host's sockets.
     static func check(_ options: HostOptions, _ lints: LintSettings) -> Int32 {
         var watch = HostWatch(options, lints)
         do throws(HostObserver.Problem) {
@@ -71,7 +71,7 @@ enum HostRun {
         return Program.status(of: StandardStream.output.write(text), otherwise: status)
     }
 
-    /// The verdicts about sockets that the filter lists, and how many it lists.
+    /// Returns the verdicts about the sockets that match the filter, and the number of those sockets.
     private static func listed(_ watch: HostWatch, _ options: HostOptions) -> (found: [HostVerdict], count: Int) {
         let found = watch.judge.verdicts().found
         guard !options.filter.isEmpty, case .success(let filter) = Filter.parse(options.filter) else {

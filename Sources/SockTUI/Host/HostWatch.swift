@@ -3,12 +3,12 @@ import HostSockets
 import InspectorCore
 import SocketCore
 
-/// Looks at the host again and again, and lets a judge judge. Not for an engine's queue: a look takes milliseconds.
+/// Inspects the host repeatedly and feeds a judge. Not for use on an engine's queue, because a look takes milliseconds.
 struct HostWatch {
     private let observer: HostObserver
     private let namespace: Int32?
     private(set) var judge: HostJudge
-    /// The last look, with what was learnt of the programs.
+    /// The last look, with what was learned about the programs.
     private(set) var look = HostLook(time: .zero, sockets: [])
 
     init(_ options: HostOptions, _ lints: LintSettings, _ system: HostSystem = .live) {
@@ -19,7 +19,8 @@ struct HostWatch {
         judge = HostJudge(lints)
     }
 
-    /// One look. `readsPrograms`: what the programs of suspects, of `inodes` and `processes` wait for, too.
+    /// Takes one look. With `readsPrograms`, also examines what suspects and the owners of `inodes` and `processes`
+    /// wait for.
     mutating func see(
         readsPrograms: Bool, inodes: Set<UInt64> = [], processes: [Int32] = [], ownersBudget: Duration? = nil
     ) throws(HostObserver.Problem) {
@@ -35,10 +36,10 @@ struct HostWatch {
         look = now
     }
 
-    /// Lets go of what is held of others until the next look.
+    /// Releases what is held of other processes until the next look.
     func rest() { observer.rest() }
 
-    /// The unread bytes of a socket of the last look.
+    /// Returns the unread bytes of a socket from the last look.
     func peek(_ id: UInt64, process: Int32, descriptor: Int32) throws(HostObserver.Problem) -> UnreadBytes {
         guard let socket = look.sockets.first(where: { $0.id == id }) else {
             return UnreadBytes(reason: "it is closed")
@@ -46,18 +47,18 @@ struct HostWatch {
         return try observer.peek(socket, process: process, descriptor: descriptor)
     }
 
-    /// What is looked at, in words.
+    /// The inspected place, in words.
     var place: String {
         if let namespace { return "the network namespace of process \(namespace)" }
         return observer.entersOthers ? "this host" : "this network namespace"
     }
 
-    /// The processes of a name.
+    /// Returns the processes of that name.
     func processes(named name: String) -> [Int32] { observer.processes(named: name).map(\.id.number) }
 
-    /// Looks for a second, and then until what stands is proven or cleared, `span` at most; as `--check` does.
-    /// `about`: the sockets whose programs are looked at even if nothing speaks against them; the others are not waited
-    /// for, unless they have to do with these.
+    /// Looks for one second, and then until standing problems are proven or cleared, at most for `span`, as `--check`
+    /// does. `isMeant` selects the sockets whose programs are examined even if nothing seems wrong with them. Undecided
+    /// problems of other sockets are not waited for, unless they are related to these.
     mutating func settle(
         span: Duration?, isOnce: Bool = false, processes: [Int32] = [],
         about isMeant: ((HostSocket) -> Bool)? = nil
@@ -75,7 +76,7 @@ struct HostWatch {
         if isOnce { return try seeAll() }
         Self.pause(Self.first)
         try seeAll()
-        // Nobody is accused by one look alone.
+        // A single look is not enough to report a problem.
         Self.pause(Self.second)
         try seeAll()
         let most = span ?? Self.most
@@ -93,12 +94,12 @@ struct HostWatch {
 
     private static let first = Duration.seconds(1)
     private static let second = Duration.milliseconds(310)
-    /// How much of each look may go into finding out whose all sockets are.
+    /// The time that each look may spend finding the owners of all sockets.
     private static let ownersBudget = Duration.milliseconds(300)
     private static let later = Duration.milliseconds(930)
     private static let most = Duration.milliseconds(6200)
 
-    /// Waits; nothing of this program's is held up by it but the caller.
+    /// Blocks the calling thread, and nothing else in this program.
     static func pause(_ time: Duration) {
         _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .nanoseconds(Int(max(0, time.wholeNanoseconds))))
     }

@@ -4,8 +4,8 @@ import HostSockets
 import InspectorCore
 import SocketKit
 
-/// `socktui mcp`: answers a client of the Model Context Protocol on standard input and output until that ends. It reads
-/// facts and changes none.
+/// Implements `socktui mcp`: answers a client of the Model Context Protocol on standard input and output until the
+/// input ends. It reads facts and changes none.
 struct ToolRun {
     private let options: HostOptions
     private let lints: LintSettings
@@ -68,7 +68,7 @@ struct ToolRun {
         return listing(parsed.matching(snapshot.sockets, snapshot.time, findings), in: snapshot, limit: limit)
     }
 
-    /// One snapshot of a program, from inside where it lets itself be inspected.
+    /// Takes one snapshot of a program, from inside if it allows inspection.
     private func of(_ program: String, _ tell: (EngineSnapshot, SourceList) -> ToolResult) -> ToolResult {
         let sources = SourceList(asks: false, looking: options, lints: lints)
         defer { sources.close() }
@@ -101,10 +101,10 @@ struct ToolRun {
         return listing(snapshot.sockets, in: snapshot, limit: limit, unread)
     }
 
-    /// Sockets whose unread bytes are told, at most.
+    /// The most sockets whose unread bytes are reported.
     private static let mostPeeks = 16
 
-    /// The unread bytes of those sockets that have any and are this user's.
+    /// Returns the unread bytes of those sockets that have any and belong to this user.
     private func unread(_ sockets: ArraySlice<SocketSnapshot>, _ sources: SourceList) -> [SocketID: UnreadBytes] {
         let wanted = sockets.filter { $0.host?.unread ?? 0 > 0 && $0.host?.process != nil }.prefix(Self.mostPeeks)
         var found: [SocketID: UnreadBytes] = [:]
@@ -153,7 +153,7 @@ struct ToolRun {
         return SocketJSON(clock: clock)
     }
 
-    /// As many as may be told, and how many more there are.
+    /// Returns as many items as allowed, and the number of the others.
     private static func list(_ all: [JSON], as name: String, _ limit: Int) -> ToolResult {
         let content = JSON.object([
             JSON.Member(name, .array(Array(all.prefix(limit)))), JSON.Member("more", JSON(max(0, all.count - limit))),
@@ -164,7 +164,7 @@ struct ToolRun {
     private static let patience = DispatchTimeInterval.seconds(5)
 }
 
-/// Standard input, line by line. A line that is too long is cut one byte beyond what may be.
+/// Standard input, line by line. A line that is too long is cut one byte after the limit.
 private struct LineInput {
     private let most: Int
     private var buffer: [UInt8] = []
@@ -172,7 +172,7 @@ private struct LineInput {
 
     init(most: Int) { self.most = most }
 
-    /// The next line without its end; `nil` at the end of the input.
+    /// Returns the next line without its line ending, or `nil` at the end of the input.
     mutating func next() -> [UInt8]? {
         var isSkipping = false
         while true {

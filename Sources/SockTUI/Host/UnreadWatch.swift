@@ -3,21 +3,21 @@ import HostSockets
 import InspectorCore
 import SocketKit
 
-/// Looks at unread bytes as far as the rules allow, twice a second at most. What is seen of another user's program is
+/// Peeks at unread bytes as far as the rules allow, at most twice a second. Peeking at another user's program is
 /// written to the system log, without the bytes.
 struct UnreadWatch {
     private let rules: PeekRules
     private let log: @Sendable (String) -> Void
-    /// What was looked at last, and when.
+    /// The last socket peeked at, and when.
     private var last: (socket: SocketID, time: ContinuousClock.Instant)?
 
     static let pause = Duration.milliseconds(500)
-    /// Looks that are further apart are looks of their own for the log.
+    /// Peeks that are further apart are logged separately.
     private static let gap = Duration.seconds(3)
 
     init(_ rules: PeekRules, log: @escaping @Sendable (String) -> Void) { (self.rules, self.log) = (rules, log) }
 
-    /// What is unread; `nil`: the last look is too short a time ago.
+    /// Returns the unread bytes, or `nil` if the last peek was too recent.
     mutating func look(
         _ request: UnreadRequest, _ socket: SocketSnapshot, _ watch: HostWatch
     ) -> UnreadLook? {
@@ -33,7 +33,7 @@ struct UnreadWatch {
         return look
     }
 
-    /// What is unread, and what the log shall have about it.
+    /// Returns the unread bytes, and a note for the log.
     private func unread(
         _ request: UnreadRequest, _ socket: SocketSnapshot, _ watch: HostWatch
     ) -> (UnreadBytes, note: String?) {
@@ -42,7 +42,8 @@ struct UnreadWatch {
         guard let host = socket.host, let process = host.process, let descriptor = socket.descriptor else {
             return refused("which program has it open is not known")
         }
-        // The user that the kernel would ask for a right to look into the process, not the one of an earlier look.
+        // Use the process's current user, which the kernel checks for the right to inspect it, not the user from an
+        // earlier look.
         var facts = stat()
         guard stat("/proc/\(process)", &facts) == 0 else { return refused("its program has ended") }
         let isForeign = rules.isForeign(socket: host.user, program: facts.st_uid)
@@ -61,7 +62,7 @@ struct UnreadWatch {
     }
 }
 
-/// Who runs this program.
+/// The user who runs this program.
 enum OwnUser {
     /// `user 0`, or under sudo `user 1000 as user 0`.
     static var text: String {
@@ -69,7 +70,7 @@ enum OwnUser {
         return "user \(user) as user \(geteuid())"
     }
 
-    /// The names of this host's users (passwd(5)); a directory service is not asked, since that may take long.
+    /// Returns the names of this host's users (passwd(5)). Doesn't ask a directory service, which may take long.
     static func names() -> [UInt32: String] {
         var names: [UInt32: String] = [:]
         for line in (TextFile.read("/etc/passwd", limit: 1 << 20) ?? "").split(separator: "\n") {
@@ -90,8 +91,8 @@ enum SystemLog {
 }
 
 extension PeekRules {
-    /// What the administrator allows of what the command line says.
-    /// - Parameter policy: where the administrator says it. A file that is there and cannot be read forbids it.
+    /// Returns the command line's rules, limited by the administrator's policy.
+    /// - Parameter policy: the path of the policy file. If it exists and can't be read, peeking is forbidden.
     func ofThisRun(policy: String = HostPolicy.path) -> PeekRules {
         var rules = self
         (rules.user, rules.sudoUser) = (geteuid(), Elevation.sudoUser)

@@ -1,24 +1,24 @@
 import SocketCore
 
-/// The TCP connections that wait in the kernel to be accepted, as /proc tells.
+/// The TCP connections waiting in the kernel to be accepted, from /proc.
 enum WaitingConnections {
     struct Entry: Hashable {
-        /// The end at the listener, and the peer's.
+        /// The address at the listener. `peer` is the peer's.
         var local: SocketAddress
         var peer: SocketAddress
     }
 
-    /// Established, or the peer has sent FIN already.
+    /// Established, or the peer has already sent FIN.
     private static let states: Set<Substring> = ["01", "08"]
 
-    /// Those that wait at these listening addresses, in the order of the kernel's tables.
+    /// Returns the connections waiting at these listening addresses, in the order of the kernel's tables.
     static func find(at listeners: [SocketAddress]) -> [Entry] {
         ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { entries(TextFile.read($0) ?? "", at: listeners) }
     }
 
-    /// Those in the text of /proc/net/tcp, or of /proc/net/tcp6. No program has them open yet, so their inode is 0. Each
-    /// table has the connections of its own family's listeners, those that came to an IPv6 one by IPv4 too; a listener
-    /// on every address gets what none on that very address does.
+    /// Parses the text of /proc/net/tcp or /proc/net/tcp6. Waiting connections have inode 0, because no program has
+    /// them open yet. Each table has the connections of its own family's listeners. An IPv6 listener's table includes
+    /// its IPv4 clients. A wildcard listener gets only connections that no listener on the exact address gets.
     static func entries(_ table: String, at listeners: [SocketAddress]) -> [Entry] {
         let listening = Set(HostListeners.entries(table).map(\.address))
         return table.split(separator: "\n").dropFirst().compactMap { line -> Entry? in
@@ -33,13 +33,13 @@ enum WaitingConnections {
 }
 
 extension SocketAddress {
-    /// Whether a listener at this address, one of several, takes what comes to `other`.
+    /// Whether a listener at this address gets connections to `other`, given the other listeners.
     fileprivate func takes(_ other: SocketAddress, beside listening: Set<SocketAddress>) -> Bool {
         if self == other { return true }
         return isWildcard && family == other.family && port == other.port && !listening.contains(other)
     }
 
-    /// IPv4 inside IPv6 as IPv4.
+    /// An IPv4-mapped IPv6 address as IPv4, and any other address unchanged.
     fileprivate var unmapped: SocketAddress {
         guard let ip, let port else { return self }
         return SocketAddress(ip.unmapped, port: port)

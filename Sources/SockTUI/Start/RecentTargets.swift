@@ -1,17 +1,16 @@
 import Glibc
 import InspectorCore
 
-/// What this user opened lately, in a file of lines `seconds since 1970, tab, text`, newest first. Nothing goes wrong
-/// when it cannot be read or written: it is a convenience.
+/// The targets that this user opened recently, in a file of lines `seconds since 1970, tab, text`, newest first. It is
+/// a convenience, so a file that can't be read or written is not an error.
 struct RecentTargets: Sendable {
-    /// The file.
     let path: String
     static let limit = 20
 
-    /// `$XDG_STATE_HOME/socktui/recent`, or below `~/.local/state`; nil without a home.
+    /// The targets in `$XDG_STATE_HOME/socktui/recent` or below `~/.local/state`, or `nil` if there is no home folder.
     static func ofThisUser() -> RecentTargets? { StateFolder.path("recent").map(RecentTargets.init) }
 
-    /// Puts a target first.
+    /// Moves a target to the front.
     func add(_ text: String, now: Int = time(nil)) {
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return }
         let others = entries().filter { $0.text != text }
@@ -19,7 +18,7 @@ struct RecentTargets: Sendable {
         StateFolder.replace(path, with: lines.joined())
     }
 
-    /// What the start screen offers.
+    /// Returns the targets for the start screen.
     func offers(now: Int = time(nil)) -> [StartOffers.Recent] {
         entries().map { StartOffers.Recent(text: $0.text, age: Self.age(of: $0.time, now: now)) }
     }
@@ -33,9 +32,9 @@ struct RecentTargets: Sendable {
         }
     }
 
-    /// How long ago, in words.
+    /// Returns the age in words.
     static func age(of time: Int, now: Int) -> String {
-        // The file may say anything.
+        // The file may contain anything.
         let (difference, isOutOfRange) = now.subtractingReportingOverflow(time)
         let seconds = isOutOfRange ? (time < now ? Int.max : 0) : difference
         switch seconds {

@@ -1,9 +1,9 @@
 import Dispatch
 import InspectorCore
 
-/// Finds what the start screen offers, away from the run loop, since /proc can be large.
+/// Finds the offers of the start screen, away from the run loop, because /proc can be large.
 enum StartOffersProvider {
-    /// Leaves the offers in the inbox when they are found.
+    /// Posts the offers to the inbox when they are found.
     static func find(recent: RecentTargets?, for inbox: Inbox) {
         DispatchQueue.global().async { @Sendable in
             let offers = StartOffers(

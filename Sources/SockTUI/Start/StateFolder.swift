@@ -1,8 +1,8 @@
 import Glibc
 
-/// Where this program keeps what outlives a run: `$XDG_STATE_HOME/socktui`, or below `~/.local/state`.
+/// The folder for what outlives a run: `$XDG_STATE_HOME/socktui`, or below `~/.local/state`.
 enum StateFolder {
-    /// The path of a file in it; nil without a home, and where files are off.
+    /// Returns the path of a file in it, or `nil` if there is no home folder or files are disabled.
     static func path(_ name: String) -> String? {
         if Elevation.isRestricted { return nil }
         if let state = TerminalEnvironment.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
@@ -12,11 +12,11 @@ enum StateFolder {
         return "\(home)/.local/state/socktui/\(name)"
     }
 
-    /// Puts a file in the place of another, for its owner only; its folders are made where they are missing.
+    /// Replaces a file atomically, for its owner only. Creates missing folders.
     @discardableResult
     static func replace(_ path: String, with text: String) -> Bool { replace(path, with: Array(text.utf8)) }
 
-    /// The same with bytes.
+    /// Replaces a file atomically with these bytes, for its owner only. Creates missing folders.
     @discardableResult
     static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         let parts = path.split(separator: "/").dropLast()
