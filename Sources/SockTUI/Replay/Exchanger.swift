@@ -1,19 +1,20 @@
 import InspectorCore
 import SocketKit
 
-/// Makes the connections of a sweep, each for one request.
+/// Makes the connections of a sweep, one per request.
 struct Exchanger: Sendable {
     let request: ReplayRequest
     let engine: SocketEngine
-    /// What is said before the request: earlier exchanges of the session.
+    /// The earlier exchanges of the session, replayed before the request.
     let before: [RecordedExchange]
 
-    /// SO_RCVBUF of a connection whose answer is read slowly, so that the server feels it.
+    /// The SO_RCVBUF of a connection whose answer is read slowly, small enough to slow the server down.
     private static let smallBuffer = 4_096
-    /// How often a connect is tried: a backlog may be full for a moment.
+    /// The number of connect attempts. A backlog may be full for a moment.
     private static let attempts = 3
 
-    /// Connects, and says what comes before. `nil`: the server is not there, or no longer answers as it did.
+    /// Connects and replays the earlier exchanges. Returns `nil` if the server is unreachable or no longer answers as
+    /// it did.
     func connect(_ script: ExchangeScript) async -> PlayedConnection? {
         for attempt in 1...Self.attempts {
             if let connection = await tryToConnect(script) { return connection }
@@ -38,7 +39,7 @@ struct Exchanger: Sendable {
         return connection
     }
 
-    /// Why no connection can be made.
+    /// Returns the reason why no connection can be made.
     func problem() async -> String {
         do throws(SocketError) {
             let connection = try await PlayedConnection(request, on: engine)
@@ -49,7 +50,7 @@ struct Exchanger: Sendable {
         }
     }
 
-    /// Sends a request as the script says, and waits for the answer. `pattern`: what is expected, where that is known.
+    /// Sends a request as scripted and waits for the answer. `pattern` is the expected answer, if known.
     func outcome(of script: ExchangeScript, _ pattern: AnswerPattern?, _ wait: AnswerWait) async -> SweepOutcome {
         guard let connection = await connect(script) else {
             return SweepOutcome(answer: [], ending: .refused, isStalled: true)
@@ -103,7 +104,7 @@ private final class Exchange {
                 break
             }
         }
-        // What follows our own FIN is not the server's choice, unless that is the test.
+        // An end after our own FIN is not the server's choice, unless that is the test.
         let isOwn = state.finished == nil || script.finishes
         return SweepOutcome(answer: answer, ending: isOwn ? ended ?? .open : .open, isStalled: isStalled)
     }
@@ -127,7 +128,7 @@ private final class Exchange {
             ended = ending
             state.hasEnded = true
         case .nothing:
-            // The server takes a long request piece by piece.
+            // The server reads a long request piece by piece.
             if connection.pending < pending { state.latest = .now - start }
         }
     }

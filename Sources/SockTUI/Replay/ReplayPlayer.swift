@@ -1,19 +1,19 @@
 import InspectorCore
 import SocketKit
 
-/// Plays one recorded client to a server, and compares while the answers come.
+/// Replays one recorded client to a server, and compares the answers as they arrive.
 final class ReplayPlayer {
     private let plan: ReplayPlan
     private let request: ReplayRequest
     private let engine = SocketEngine()
     private var matcher: AnswerMatcher
     private var result = ReplayResult()
-    /// How the server ended its stream; `nil`: it has not.
+    /// How the server ended its stream, or `nil` if it has not.
     private var ended: AnswerEnding?
     private let start = ContinuousClock.now
     private var drawn = ContinuousClock.now
 
-    /// How long it is quiet where only that can end a hole or show that nothing follows.
+    /// The silence that ends a hole, or shows that nothing follows, if only silence can.
     private static let quiet = Duration.milliseconds(300)
 
     init(_ plan: ReplayPlan, _ pattern: AnswerPattern, _ request: ReplayRequest) {
@@ -39,7 +39,7 @@ final class ReplayPlayer {
             guard await wait(for: step, connection) else { return }
             await pause(request.pace.pause(step.pause), connection)
             guard matcher.difference == nil else { return differ() }
-            // A server that has ended answers no more; unless it had when this was recorded, that is a difference.
+            // A server that has ended can't answer. That is a difference, unless it had also ended in the recording.
             if let ended, !step.isAfterEnd { return end(ended) }
             switch step.action {
             case .send(let bytes):
@@ -57,7 +57,7 @@ final class ReplayPlayer {
         await waitForRest(connection)
     }
 
-    /// Waits for the answers that came before this step when it was recorded. Returns `false` when something differs.
+    /// Waits for the answers that preceded this step in the recording. Returns `false` if something differs.
     private func wait(for step: ReplayPlan.Step, _ connection: PlayedConnection) async -> Bool {
         let deadline = ContinuousClock.now + step.wait + request.patience
         while matcher.difference == nil {
@@ -78,7 +78,7 @@ final class ReplayPlayer {
         return false
     }
 
-    /// Waits for so long; what comes meanwhile is compared.
+    /// Waits for that time, and compares what arrives meanwhile.
     private func pause(_ time: Duration, _ connection: PlayedConnection) async {
         let end = ContinuousClock.now + time
         while end - .now > .milliseconds(1), matcher.difference == nil {
@@ -106,7 +106,7 @@ final class ReplayPlayer {
         if let expected = plan.ending, expected != ended ?? .open { end(ended ?? .open) }
     }
 
-    /// Takes what comes next. Returns `false` if nothing came in time.
+    /// Reads and compares the next bytes. Returns `false` if nothing arrived in time.
     private func read(_ connection: PlayedConnection, for time: Duration) async -> Bool {
         switch await connection.read(for: time) {
         case .bytes(let bytes):
@@ -129,7 +129,7 @@ final class ReplayPlayer {
         result.ending = .init(expected: plan.ending ?? .open, received: received)
     }
 
-    /// Says how far it is, ten times a second at most.
+    /// Shows the progress, at most ten times a second.
     private func draw() {
         guard ContinuousClock.now - drawn > .milliseconds(100) else { return }
         drawn = .now

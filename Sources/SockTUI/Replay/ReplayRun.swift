@@ -1,8 +1,8 @@
 import InspectorCore
 import SocketKit
 
-/// Plays a recorded client, from the file to the exit status: 0, 1 where something differs or fails, 2 where the request does
-/// not fit the file.
+/// Replays a recorded client, from the file to the exit status: 0, 1 if something differs or fails, 2 if the request
+/// doesn't fit the file.
 enum ReplayRun {
     static func run(_ request: ReplayRequest) -> Int32 {
         do throws(Refusal) {

@@ -1,8 +1,8 @@
 import InspectorCore
 import SocketKit
 
-/// Sweeps a server with a recorded request, from the file to the exit status: 0, 1 where something was found or failed, 2
-/// where the request does not fit the file.
+/// Sweeps a server with a recorded request, from the file to the exit status: 0, 1 if something was found or failed, 2
+/// if the request doesn't fit the file.
 enum SweepRun {
     static func run(_ request: ReplayRequest) -> Int32 {
         do throws(Refusal) {

@@ -1,14 +1,14 @@
 import InspectorCore
 import SocketKit
 
-/// Carries out a sweep: controls, trials side by side, those that disturb others, and controls again.
+/// Performs a sweep: controls, parallel trials, trials that disturb others, and controls again.
 ///
-/// A trial whose answer did not come in time is repeated with all the time that there is, and one that was cut is repeated
-/// with a longer pause where others of its kind differ: on a busy host neither a slow server nor one that reads both parts
-/// at once is what it seems.
+/// A trial whose answer was late is repeated with the full time limit, because on a busy host the server may just be
+/// slow. A cut that made no difference is repeated with a longer pause if other cuts differ, because the server may
+/// have read both parts at once.
 actor Sweeper {
     struct Result: Sendable {
-        /// `nil`: the controls could not be made.
+        /// The tally, or `nil` if the controls could not be made.
         var tally: SweepTally?
         var parallel: Int
         var problem: String?
@@ -29,17 +29,17 @@ actor Sweeper {
     private var endsAfterOurs = false
     private var progress: SweepProgress
 
-    /// How long it is quiet after an answer whose length is known, and after one whose length is not.
+    /// The silence after which an answer is complete: if its length is known, and for controls, if it is not.
     private static let quiet = Duration.milliseconds(100)
     private static let controlQuiet = Duration.milliseconds(500)
-    /// The first time that an answer gets.
+    /// The first time limit of an answer.
     private static let shortDeadline = Duration.seconds(2)
-    /// Between controls: whatever counts seconds differs.
+    /// The interval between controls, long enough that a counter of seconds differs.
     private static let controlPause = Duration.milliseconds(1_100)
     private static let controlInterval = Duration.milliseconds(900)
-    /// Trials of a kind that are repeated with all the time there is, before the others are believed.
+    /// The number of trials of a kind that are repeated with the full time limit before the others are believed.
     private static let confirmations = 3
-    /// Trials that are repeated with a longer pause, and how much longer it is.
+    /// The most trials repeated with a longer pause, and the factor of that pause.
     private static let repetitions = 512
     private static let longerPause = 5
 
@@ -57,7 +57,7 @@ actor Sweeper {
         do throws(Problem) {
             try await makeControls()
             await tryHalfClose()
-            // A server that ends the connection after one answer has nothing to say to a second request.
+            // A server that closes after one answer can't be sent a second request.
             let closes = tally?.closes ?? false
             try await runAll(plan.trials.filter { !closes || $0.test != .pipelined })
             try await confirm()
@@ -98,7 +98,8 @@ actor Sweeper {
         try await control()
     }
 
-    /// The second control, while another connection is open: a server that has one at a time is swept so.
+    /// Makes the second control while another connection is open. If it stalls, the server is swept one connection at a
+    /// time.
     private func controlBesideAnother(_ script: ExchangeScript) async throws(Problem) {
         guard let other = await exchanger.connect(script) else { throw Problem(sentence: await exchanger.problem()) }
         var wait = wait(deadline: Self.shortDeadline)
@@ -113,14 +114,14 @@ actor Sweeper {
         }
     }
 
-    /// A control like the first ones.
+    /// Makes a control like the first ones.
     private func control() async throws(Problem) {
         latestControl = .now
         var wait = wait(deadline: request.patience)
         wait.quiet = max(Self.controlQuiet, exchange.longestPause * 3)
         let script = ExchangeScript(plan.request)
         var outcome = await exchanger.outcome(of: script, tally?.pattern, wait)
-        // Half an answer must not pass for one that differs.
+        // Half an answer must not count as a different one.
         if outcome.isStalled { outcome = await exchanger.outcome(of: script, tally?.pattern, wait) }
         if outcome.ending == .refused {
             throw Problem(sentence: "the server stopped answering: " + (await exchanger.problem()))
@@ -143,7 +144,7 @@ actor Sweeper {
 
     // MARK: Trials
 
-    /// Whether the server ends its stream after ours, and answers all the same.
+    /// Tests whether the server ends its stream after ours and still answers.
     private func tryHalfClose() async {
         let trial = SweepTrial(.halfClose, at: 1)
         var wait = wait(deadline: request.patience)
@@ -158,7 +159,7 @@ actor Sweeper {
         return await exchanger.outcome(of: script, tally?.expected(trial.test), wait)
     }
 
-    /// Makes trials side by side.
+    /// Makes trials in parallel.
     private func runAll(_ trials: [SweepTrial]) async throws(Problem) {
         queue = trials[...]
         await withTaskGroup(of: Void.self) { group in
@@ -171,8 +172,8 @@ actor Sweeper {
         while problem == nil, let trial = queue.popFirst() { await carryOut(trial) }
     }
 
-    /// One trial, after a control where one is due: a trial must have one soon before and after it, whatever the server
-    /// counts.
+    /// Makes one trial, after a control if one is due. A trial needs controls soon before and after it, because of
+    /// counters in the server's answers.
     @inline(never)
     private func carryOut(_ trial: SweepTrial) async {
         if .now - latestControl > Self.controlInterval {
@@ -183,7 +184,7 @@ actor Sweeper {
         progress.note(trial.test, differs: tally?.differs(trial) ?? false)
     }
 
-    /// Repeats trials whose answer did not come in time, with all the time that there is.
+    /// Repeats trials whose answer was late, with the full time limit.
     private func confirm() async throws(Problem) {
         guard request.patience > Self.shortDeadline else { return }
         for (_, trials) in Dictionary(grouping: tally?.stalled ?? [], by: \.test) where trials[0].test != .halfClose {
@@ -196,7 +197,7 @@ actor Sweeper {
         }
     }
 
-    /// Repeats cuts that made no difference where others did, with a longer pause.
+    /// If some cuts made a difference, repeats those that did not with a longer pause.
     private func sharpen() async throws(Problem) {
         let splits = plan.trials.filter { $0.test == .split }
         let passed = splits.filter { tally?.differs($0) != true }
@@ -207,7 +208,7 @@ actor Sweeper {
         try await runAll(Array(passed.prefix(Self.repetitions)))
     }
 
-    /// Resets a connection in the middle of its answer. What counts is whether another one is answered as before.
+    /// Resets a connection in the middle of its answer. The test is whether another one is then answered as before.
     private func reset(_ trial: SweepTrial) async throws(Problem) {
         _ = await outcome(trial, wait(deadline: request.patience))
         let outcome = await exchanger.outcome(
@@ -217,7 +218,7 @@ actor Sweeper {
     }
 }
 
-/// How far a sweep is, in one line of a terminal.
+/// The progress of a sweep, in one line of a terminal.
 struct SweepProgress {
     private var total: Int
     private var done = 0

@@ -2,21 +2,21 @@ import Dispatch
 import Glibc
 import SocketKit
 
-/// What a program writes, from its pipe to the screen. The program never waits for the screen: what comes faster than it
-/// is taken is dropped, the oldest first, and counted.
+/// A program's output, from its pipe to the screen. The program never waits for the screen. If its output arrives
+/// faster than it is taken, the oldest bytes are dropped and counted.
 final class ChildOutput: Sendable {
     private struct State {
         var bytes: [UInt8] = []
-        /// Those at the front of `bytes` that are dropped already.
+        /// The number of bytes at the front of `bytes` that are already dropped.
         var dropped = 0
-        /// All that were dropped since the last time.
+        /// The number of bytes dropped since the last take.
         var lost = 0
     }
 
     private let state = Lock(State())
     private let queue = DispatchQueue(label: "socktui.child-output")
 
-    /// Bytes that wait here at most.
+    /// The most bytes kept here.
     private static let limit = 1 << 20
     private static let pieceLength = 64 << 10
 
@@ -44,7 +44,7 @@ final class ChildOutput: Sendable {
         }
     }
 
-    /// Takes what came since the last time, and how many bytes before it were dropped.
+    /// Takes the output since the last call, and the number of bytes dropped before it.
     func take() -> (bytes: [UInt8], dropped: Int) {
         state.withLock { state in
             defer { state = State() }

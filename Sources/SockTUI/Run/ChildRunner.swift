@@ -3,32 +3,32 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// The program of a `run`: the relays that it is offered, the program itself, and its end, with which they end.
+/// The program of a `run`: its relays, the program itself, and its end, which also ends the relays.
 final class ChildRunner: Sendable {
     private struct State {
         var child: ChildState?
-        /// Whether there is news that was not taken.
+        /// Whether there is news that was not taken yet.
         var isNews = false
         var listeners: [SocketID] = []
-        /// The process, while it may be sent signals: it is not reaped before this is `nil`.
+        /// The process, while it can be sent signals. It is not reaped before this is `nil`.
         var process: pid_t?
-        /// Whether this run ends, and nothing is started any more.
+        /// Set when this run is ending. Nothing is started from then on.
         var isStopped = false
-        /// How it ended, which is told once its last connections are counted.
+        /// How the program ended. Reported once its last connections are counted.
         var ending: ChildEnding?
     }
 
     private let sources: SourceList
     private let state = Lock(State())
     private let output = ChildOutput()
-    /// Whether what it writes is shown on a screen; otherwise it writes to this program's standard error.
+    /// Whether the program's output is shown on a screen. Otherwise it goes to this program's standard error.
     private let showsOutput: Bool
     private let queue = DispatchQueue(label: "socktui.child")
     private let gone = DispatchSemaphore(value: 0)
 
-    /// How long it has to end after SIGTERM.
+    /// How long the program has to end after SIGTERM.
     private static let patience = DispatchTimeInterval.seconds(1)
-    /// How long a connection that it made just before its end may take to be accepted.
+    /// How long a connection made just before the program ended may take to be accepted.
     private static let lastMoment = DispatchTimeInterval.milliseconds(100)
 
     init(_ sources: SourceList, showsOutput: Bool) {
@@ -37,7 +37,7 @@ final class ChildRunner: Sendable {
 
     // MARK: Starting
 
-    /// Opens the relays and starts the program; what comes of that is news.
+    /// Opens the relays and starts the program. The outcome is reported as news.
     func start(_ request: RunRequest) {
         state.withLock { state in
             (state.child, state.isNews) = (ChildState(name: request.name, via: request.via), true)
@@ -64,7 +64,7 @@ final class ChildRunner: Sendable {
         }
     }
 
-    /// A snapshot of the program's own engine, without its events, which are the screen's.
+    /// Requests a snapshot of the program's own engine, without its events, which belong to the screen.
     private func look(then: @escaping @Sendable (EngineSnapshot?) -> Void) {
         sources.own.source.requestSnapshot(SnapshotRequest(), then: then)
     }
@@ -83,7 +83,7 @@ final class ChildRunner: Sendable {
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         }
         let written = showsOutput ? ends[1] : StandardStream.error.rawValue
-        // Swift's own variable is set by this program for itself.
+        // This program sets Swift's own variable for itself only.
         let own = Spawn.ownEnvironment.filter { $0 != "SWIFT_BACKTRACE=\(TerminalRun.quietBacktrace)" }
         do throws(CommandPath.Problem) {
             let path = try CommandPath.find(request.arguments[0])
@@ -106,8 +106,8 @@ final class ChildRunner: Sendable {
         }
     }
 
-    /// Starts the program; `nil`: this run ends, and none is started. A signal that comes meanwhile waits for the lock, so
-    /// that the first instruction of the program can be to cause one.
+    /// Starts the program. Returns `nil` if this run is ending. A signal that arrives meanwhile waits for the lock, so
+    /// that even one caused by the program's first instruction is handled.
     private func begin(_ spawn: Spawn) throws(CommandPath.Problem) -> pid_t? {
         let started: Result<pid_t, POSIXErrno>? = state.withLock { state in
             guard !state.isStopped else { return nil }
@@ -138,13 +138,13 @@ final class ChildRunner: Sendable {
         queue.asyncAfter(deadline: .now() + Self.lastMoment) { @Sendable [self] in end(ending) }
     }
 
-    /// Counts its connections, and ends the relays with it.
+    /// Counts the program's connections, and ends the relays.
     private func end(_ ending: ChildEnding) {
         look { @Sendable [self] snapshot in
             let listeners = state.withLock { $0.listeners }
             let accepted = listeners.reduce(0) { $0 + (snapshot?.socket($1.own)?.accepted ?? 0) }
             for listener in listeners { sources.perform(.close(listener, .now)) }
-            // Once that is done, so that a snapshot after the news has it.
+            // Request this afterwards, so that a snapshot taken after the news includes the change.
             look { @Sendable [self] _ in
                 state.withLock { state in
                     let process = state.child?.process
@@ -155,17 +155,17 @@ final class ChildRunner: Sendable {
         }
     }
 
-    /// Sends a signal to the program and its children; whether it runs.
+    /// Sends a signal to the program and its children. Returns whether it is running.
     @discardableResult
     func signal(_ number: Int32) -> Bool {
         state.withLock { state in state.process.map { kill(-$0, number) == 0 } ?? false }
     }
 
-    /// Ends the program, if it runs: by SIGTERM, and after a second by SIGKILL. None is started after that.
+    /// Ends the program if it is running, with SIGTERM, and after one second with SIGKILL. None is started after that.
     func stop() {
         state.withLock { $0.isStopped = true }
         guard signal(SIGTERM) else { return }
-        // A program that was stopped takes no signal before it goes on.
+        // A stopped program handles no signal until it continues.
         signal(SIGCONT)
         guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return }
         signal(SIGKILL)
@@ -174,10 +174,10 @@ final class ChildRunner: Sendable {
 
     // MARK: Asking
 
-    /// The status that this program ends with for it; `nil`: none was started, or it has not ended.
+    /// This program's exit status for the child, or `nil` if none was started or it has not ended.
     var status: Int32? { state.withLock { $0.ending?.status } }
 
-    /// What is new since the last time; `nil`: nothing.
+    /// Returns the news since the last call, or `nil` if there is none.
     func news() -> ChildNews? {
         let written = output.take()
         return state.withLock { state in

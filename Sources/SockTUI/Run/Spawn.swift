@@ -1,21 +1,20 @@
 import Glibc
 
-/// Starts a program.
 struct Spawn {
     var path: String
-    /// The first is the name that the program sees as its own.
+    /// The arguments. The first one is the name that the program sees as its own.
     var arguments: [String]
-    /// `NAME=VALUE`; `nil`: this program's own.
+    /// Entries of the form `NAME=VALUE`, or `nil` for this program's own environment.
     var environment: [String]?
-    /// Its standard input, output and error.
+    /// The program's standard input, output and error.
     var streams: [Int32]
-    /// Whether it has a session, and so a process group, of its own, and no terminal.
+    /// Whether the program gets its own session, and so its own process group and no terminal.
     var hasOwnSession = false
 
-    /// POSIX_SPAWN_SETSID, which glibc declares for GNU sources only.
+    /// POSIX_SPAWN_SETSID, which glibc declares only for GNU sources.
     private static let setsid: Int32 = 0x80
 
-    /// The process, or the errno that says why there is none.
+    /// Starts the program. Returns its process, or the errno of the failure.
     func start() -> Result<pid_t, POSIXErrno> {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -26,7 +25,7 @@ struct Spawn {
             posix_spawnattr_destroy(&attributes)
         }
         for (to, from) in streams.enumerated() { posix_spawn_file_actions_adddup2(&actions, from, Int32(to)) }
-        // What this program ignores or blocks, its child would too.
+        // The child would inherit ignored and blocked signals.
         var signals = sigset_t()
         var none = sigset_t()
         sigemptyset(&none)
@@ -68,13 +67,13 @@ struct POSIXErrno: Error {
 
 /// Finds programs as a shell does.
 enum CommandPath {
-    /// Why a program cannot be started: a sentence, and the status of a shell for it.
+    /// The reason why a program can't be started: a sentence, and a shell's status for it.
     struct Problem: Error {
         var sentence: String
         var status: Int32
     }
 
-    /// The file that a command names: one with a slash is a path, others are searched in PATH.
+    /// Returns the file of a command. A name with a slash is a path. Others are searched for in PATH.
     static func find(_ command: String) throws(Problem) -> String {
         guard !command.contains("/") else {
             try check(command, as: command)

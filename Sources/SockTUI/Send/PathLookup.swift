@@ -1,9 +1,9 @@
 import Glibc
 import InspectorCore
 
-/// Looks which paths begin with what was typed.
+/// Finds the paths that start with the typed text.
 enum PathLookup {
-    /// Entries of a folder that are looked at.
+    /// The most entries of a folder that are examined.
     private static let most = 10_000
 
     static func matches(_ typed: String) -> PathMatches {
@@ -20,14 +20,14 @@ enum PathLookup {
         while seen < most, let entry = readdir(entries) {
             seen += 1
             guard let name = name(of: entry), name.hasPrefix(beginning) else { continue }
-            // Hidden files only where they are asked for.
+            // Include hidden files only on request.
             guard !name.hasPrefix(".") || beginning.hasPrefix("."), name != ".", name != ".." else { continue }
             names.append(isFolder(place + name) ? name + "/" : name)
         }
         return PathMatches(typed: typed, paths: names.sorted().map { folder + $0 })
     }
 
-    /// The name of an entry, or `nil` if it is not text on one line, which no composer could hold.
+    /// Returns the name of an entry, or `nil` if it isn't text on one line, which a composer can't hold.
     private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
         let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
         let name = String(validating: bytes, as: UTF8.self)

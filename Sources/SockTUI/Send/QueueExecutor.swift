@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs tasks on its own serial queue: they neither wait for code that blocks the threads that all tasks share, nor
+/// Runs tasks on its own serial queue. They neither wait for code that blocks the threads shared by all tasks, nor
 /// block those threads themselves.
 final class QueueExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "socktui.sending")

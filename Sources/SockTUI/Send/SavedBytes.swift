@@ -1,9 +1,9 @@
 import Glibc
 import InspectorCore
 
-/// Bytes that a person wants outside: saved to a file, or copied where the terminal has no clipboard.
+/// Exports bytes: saves them to a file, or copies them if the terminal has no clipboard.
 enum SavedBytes {
-    /// Writes bytes, unaltered, to a file that is not there yet. A sentence that says what was done, or the error.
+    /// Writes bytes, unaltered, to a new file. Returns a sentence that says what was done, or the error.
     static func save(
         _ path: String, _ bytes: [UInt8], missing: UInt64, droppedItems: UInt64
     ) -> Result<String, MessageText.Unsendable> {
@@ -25,7 +25,7 @@ enum SavedBytes {
         return .success(sentence)
     }
 
-    /// For a terminal without a clipboard.
+    /// Copies bytes to a file, for a terminal without a clipboard.
     static func copy(_ bytes: [UInt8]) -> Result<String, MessageText.Unsendable> {
         guard let path = StateFolder.path("clipboard"), StateFolder.replace(path, with: bytes) else {
             return .failure(MessageText.Unsendable("this terminal has no clipboard for programs; o saves to a file"))
@@ -34,11 +34,11 @@ enum SavedBytes {
     }
 }
 
-/// A person's editor, on a file that is there while it is open.
+/// The user's editor, on a temporary file.
 enum Editor {
-    /// Opens bytes in `$VISUAL`, `$EDITOR` or vi; what was made of them, nil when they were not changed. Most editors end
-    /// a file with a newline: the last one is removed where `bytes` did not end with one.
-    /// - Throws: why that could not be done.
+    /// Opens bytes in `$VISUAL`, `$EDITOR` or vi. Returns the edited bytes, or `nil` if they were not changed. Most
+    /// editors end a file with a newline, so the last one is removed if `bytes` did not end with one.
+    /// - Throws: the reason if that failed.
     static func edit(_ bytes: [UInt8], on screen: any Screen) throws(MessageText.Unsendable) -> [UInt8]? {
         if let refusal = Elevation.refusal { throw MessageText.Unsendable(refusal) }
         let folder = TerminalEnvironment.variable("TMPDIR") ?? "/tmp"

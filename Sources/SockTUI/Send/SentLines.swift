@@ -2,20 +2,19 @@ import Glibc
 import InspectorCore
 import SocketCore
 
-/// The lines that this user sent, by peer, in a file that only its owner can read: `mode, ending, peer, line`
-/// with tabs between, oldest first, the line escaped. Nothing goes wrong when it cannot be read or written.
+/// The lines that this user sent, by peer, in a file that only its owner can read. Each record is `mode, ending, peer,
+/// line`, separated by tabs, oldest first, with the line escaped. A file that can't be read or written is not an error.
 struct SentLines: Sendable {
-    /// The file.
     let path: String
-    /// Lines kept of one peer, and in all; longer lines are not kept.
+    /// The most lines kept for one peer, and in total. Longer lines are not kept.
     static let perPeer = 100
     static let limit = 2_000
     static let longest = 4_096
 
-    /// `$XDG_STATE_HOME/socktui/sent`; nil without a home.
+    /// The lines in `$XDG_STATE_HOME/socktui/sent`, or `nil` if there is no home folder.
     static func ofThisUser() -> SentLines? { StateFolder.path("sent").map(SentLines.init) }
 
-    /// Everything that is kept, oldest first.
+    /// Returns all kept lines, oldest first.
     func all() -> [(peer: String, line: SentLine)] {
         (TextFile.read(path, limit: 16 << 20) ?? "").split(separator: "\n").compactMap { row in
             let parts = row.split(separator: "\t", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -27,12 +26,12 @@ struct SentLines: Sendable {
         }
     }
 
-    /// By peer.
+    /// Returns all kept lines by peer.
     func byPeer() -> [String: [SentLine]] {
         Dictionary(grouping: all(), by: \.peer).mapValues { $0.map(\.line) }
     }
 
-    /// Adds a line; the same one said before to that peer goes.
+    /// Adds a line. Removes an earlier identical line to that peer.
     func add(_ line: SentLine, to peer: String) {
         guard line.text.utf8.count <= Self.longest, !peer.contains(where: { $0 == "\t" || $0.isNewline }) else {
             return

@@ -12,7 +12,7 @@ enum TemplateFile {
         return "\(home)/.config/socktui/templates"
     }
 
-    /// Reads them. Where the file is wrong, a second message says so at once.
+    /// Reads the templates. If the file has a mistake, a second message reports it at once.
     static func read(_ path: String?) -> [Message] {
         guard let path else { return [] }
         let text: String

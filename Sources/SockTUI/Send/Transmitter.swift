@@ -2,18 +2,18 @@ import Dispatch
 import InspectorCore
 import SocketKit
 
-/// Sends what takes more than one write: files piece by piece, messages with macros, repetitions, dribbles. One
-/// transmission per connection, each in its own task; its progress goes to the inbox.
+/// Sends what takes more than one write: files piece by piece, messages with macros, repetitions, dribbles. Each
+/// connection has at most one transmission, in its own task. Its progress is posted to the inbox.
 ///
-/// Every piece is waited for until the kernel has it, so that our queue never holds more than one of them and the peer
-/// that does not read is felt at once.
+/// Each piece waits until the kernel has accepted the one before. The write queue then never holds more than one piece,
+/// and a peer that doesn't read stops the transmission at once.
 final class Transmitter: Sendable {
     private let sources: SourceList
     private let inbox: Inbox
     private let executor = QueueExecutor()
     private let running = Lock(Running())
 
-    /// The long ones, and how far each was when it was last told.
+    /// The long transmissions, and the last reported progress of each.
     private struct Running {
         var number = 0
         var entries: [SocketID: Entry] = [:]
@@ -23,13 +23,13 @@ final class Transmitter: Sendable {
         var number: Int
         var task: Task<Void, Never>?
         var progress: TransmissionProgress
-        /// Whether what is known here will be told without another report.
+        /// Whether a scheduled report will include the current state.
         var isReportDue = false
     }
 
-    /// Bytes of a piece of a file.
+    /// The length of a piece of a file in bytes.
     static let pieceLength = 256 << 10
-    /// Between two reports.
+    /// The interval between two reports.
     private static let reportTime = DispatchTimeInterval.milliseconds(100)
 
     init(sources: SourceList, inbox: Inbox) {
@@ -41,7 +41,7 @@ final class Transmitter: Sendable {
         for entry in running.withLock({ Array($0.entries.values) }) { entry.task?.cancel() }
     }
 
-    /// Begins to send; nothing of it is done when this returns.
+    /// Starts sending. Returns before anything is sent.
     func start(_ transmission: Transmission) {
         let id = transmission.socket
         let progress = TransmissionProgress(transmission)
@@ -58,14 +58,15 @@ final class Transmitter: Sendable {
         running.withLock { if $0.entries[id]?.number == number { $0.entries[id]?.task = task } }
     }
 
-    /// Stops sending at once. A write that has begun goes on: a peer that does not read would be waited for for ever.
+    /// Stops sending at once. Doesn't wait for the current write, because a peer that doesn't read would block it
+    /// forever.
     func stop(_ id: SocketID) {
         guard let entry = running.withLock({ $0.entries.removeValue(forKey: id) }) else { return }
         entry.task?.cancel()
         inbox.post(.transmissionEnded(entry.progress, .stopped))
     }
 
-    /// Remembers how far it is. The inbox is told at once, or within `reportTime`, also where nothing goes out meanwhile.
+    /// Notes the progress. The inbox gets it at once or within `reportTime`, even if nothing is sent meanwhile.
     private func report(_ progress: TransmissionProgress, _ number: Int, atOnce: Bool) {
         let id = progress.transmission.socket
         let (isWanted, isFirst) = running.withLock { running in
@@ -91,7 +92,7 @@ final class Transmitter: Sendable {
         if let latest { inbox.post(.transmission(latest)) }
     }
 
-    /// What was stopped has been told of already.
+    /// A stopped transmission has already been reported.
     private func ended(_ progress: TransmissionProgress, _ number: Int, _ ending: TransmissionEnding) {
         let id = progress.transmission.socket
         guard progress.transmission.isLong else {
@@ -106,7 +107,7 @@ final class Transmitter: Sendable {
         if wasRunning { inbox.post(.transmissionEnded(progress, ending)) }
     }
 
-    /// One transmission on its way.
+    /// A transmission in progress.
     private struct Sender {
         var progress: TransmissionProgress
         let sources: SourceList
@@ -151,18 +152,18 @@ final class Transmitter: Sendable {
             case .file(let path):
                 let file = try ReadFile(path)
                 progress.total = file.size
-                // Before the first piece, which may have to wait for what was queued before.
+                // Report before the first piece, which may have to wait for earlier writes.
                 report(atOnce: true)
                 if progress.transmission.isMessages { return try await stream(file) }
                 while let piece = try file.next(Transmitter.pieceLength) { try await send(piece) }
             }
         }
 
-        /// The file as one binary message, whose parts wait for room.
+        /// Sends the file as one binary message, whose parts wait for room.
         private mutating func stream(_ file: ReadFile) async throws {
             let id = progress.transmission.socket
             let stream = try await sources.opener(of: id).stream(to: id.own)
-            // Stopped, or cut short by a file that cannot be read, the message still has to end.
+            // The message must end even if it was stopped or its file can't be read.
             defer { stream.finish() }
             while let piece = try file.next(Transmitter.pieceLength) {
                 try Task.checkCancellation()
@@ -180,7 +181,8 @@ final class Transmitter: Sendable {
             }
         }
 
-        /// Never inlined: the optimizer of Swift 6.3.1 crashes when it splits the loop of `send` with this in it.
+        /// Never inlined, because the Swift 6.3.1 optimizer crashes when it splits the loop of `send` that contains
+        /// this.
         @inline(never)
         private mutating func write(_ bytes: [UInt8]) async throws {
             try Task.checkCancellation()
