@@ -2,11 +2,11 @@ import Glibc
 
 /// Whole writes to files.
 enum FileOutput {
-    /// Writes all of it. Returns `false` with `errno` set when that fails.
+    /// Writes all bytes. Returns `false` with `errno` set if that fails.
     @discardableResult
     static func write(_ text: String, to descriptor: Int32) -> Bool { write(Array(text.utf8), to: descriptor) }
 
-    /// Writes all of it. Returns `false` with `errno` set when that fails.
+    /// Writes the whole text. Returns `false` with `errno` set if that fails.
     @discardableResult
     static func write(_ all: [UInt8], to descriptor: Int32) -> Bool {
         var bytes = all[...]

@@ -4,7 +4,7 @@ import SocketKit
 
 /// From the command line to the exit status: 0 success, 1 failure, 2 usage error.
 enum Program {
-    /// Runs the program; ends the process where a signal did.
+    /// Runs the program. If a signal ended the run, ends the process by that signal.
     static func main(_ arguments: [String]) -> Int32 {
         StandardStream.openMissing()
         signal(SIGPIPE, SIG_IGN)
@@ -14,7 +14,7 @@ enum Program {
         } catch {
             return complain(error.description, status: 2)
         }
-        // A program that is run gets the limit that this one was given.
+        // A program that is run inherits the original limit.
         if invocation.program == nil { raiseDescriptorLimit() }
         Elevation.judge(isWanted: invocation.isSecure)
         if let refusal = Elevation.refusal, let option = invocation.optionWithFile {
@@ -45,7 +45,8 @@ enum Program {
         }
     }
 
-    /// The runs that read the configuration. A script does the same for every user, so it reads only what it is given.
+    /// Handles the runs that read the configuration. A script must behave the same for every user, so it reads only
+    /// what it is given.
     private static func configured(_ invocation: Invocation, _ arguments: [String]) -> Int32 {
         var configuration = Configuration()
         do {
@@ -64,7 +65,7 @@ enum Program {
             return show("# \(place.sentence)\n" + configuration.text { Palette.standard($0, isLight: isLight) })
         case .script(let path):
             return with(configuration, invocation) { ScriptRun.run(path, invocation, configuration, sources: $0) }
-        // What asks for a screen and has none gets text.
+        // A run that wants a screen and has none prints text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
         case .terminal where invocation.report.span != nil:
@@ -73,7 +74,7 @@ enum Program {
         }
     }
 
-    /// What is known to be wrong before anything is opened.
+    /// Returns the problems that are known before anything is opened.
     private static func whyNotRun(_ program: RunRequest) -> CommandPath.Problem? {
         do throws(CommandPath.Problem) {
             _ = try CommandPath.find(program.arguments[0])
@@ -84,7 +85,7 @@ enum Program {
         return CommandPath.Problem(sentence: "--stdin: \(input): \(POSIXErrno(errno).words)", status: 1)
     }
 
-    /// The usual soft limit of 1,024 descriptors is there for select(2), which is not used here.
+    /// Raises the soft limit of descriptors. Its usual value of 1,024 is meant for select(2), which is not used here.
     static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -92,7 +93,7 @@ enum Program {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Lists what can be attached to; 1 when there is nothing, with what to do about it.
+    /// Lists the programs that can be attached to. Returns 1 if there are none, and prints what to do about it.
     private static func attachable() -> Int32 {
         let entries = AttachablePrograms.list()
         guard !entries.isEmpty else {
@@ -148,11 +149,11 @@ enum Program {
         return status
     }
 
-    /// Writes a text to standard output and returns the status of a run that does no more.
+    /// Writes a text to standard output and returns the exit status.
     static func show(_ text: String) -> Int32 { status(of: StandardStream.output.write(text), otherwise: 0) }
 
-    /// The exit status after a write to standard output. A reader that left early got all it wanted; any other failure
-    /// is lost output, and said so.
+    /// Returns the exit status after a write to standard output. A reader that left early got all it wanted. Any other
+    /// failure lost output, and is reported.
     static func status(of outcome: StandardStream.Outcome, otherwise status: Int32) -> Int32 {
         guard case .failed(let number) = outcome else { return status }
         return complain("standard output: \(String(cString: strerror(number)))", status: 1)
@@ -160,8 +161,8 @@ enum Program {
 }
 
 extension SourceList {
-    /// Begins what was asked for before anything is opened: faults and breakpoints, the control socket, a capture and a
-    /// recording. The exit status if one cannot be.
+    /// Starts what must run before anything is opened: faults and breakpoints, the control socket, a capture and a
+    /// recording. Returns the exit status if one of them fails.
     func prepare(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
         if let problem = faults.begin(with: invocation.faults, opening: invocation.opening) {
             beforeComplaint()
@@ -195,7 +196,7 @@ extension SourceList {
         }
     }
 
-    /// Says what a capture lost, and how a recording ended that could not be kept up; 1 if it broke off.
+    /// Reports what a capture lost, and how an incomplete recording ended. Returns 1 if it broke off.
     func recordingEnding(_ status: Int32) -> Int32 {
         let shortcomings = capture?.shortcomings ?? []
         if !shortcomings.isEmpty {

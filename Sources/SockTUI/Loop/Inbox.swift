@@ -2,12 +2,12 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// Messages from other threads for the run loop, and the pipe that wakes it: a zero byte for messages, any other byte
-/// is the number of a signal.
+/// Messages from other threads for the run loop, and the pipe that wakes it. A zero byte announces messages. Any other
+/// byte is a signal number.
 final class Inbox: Sendable {
-    /// Signal handlers write here.
+    /// The end that signal handlers write to.
     let writeEnd: Int32
-    /// The run loop polls this.
+    /// The end that the run loop polls.
     let readEnd: Int32
     private let messages = Lock<[Message]>([])
 
@@ -26,7 +26,7 @@ final class Inbox: Sendable {
         close(writeEnd)
     }
 
-    /// Leaves a message and wakes the run loop; from any thread, never waiting.
+    /// Posts a message and wakes the run loop. Never waits. Can be called on any thread.
     func post(_ message: Message) {
         let wasEmpty = messages.withLock {
             $0.append(message)
@@ -35,13 +35,13 @@ final class Inbox: Sendable {
         if wasEmpty { wake() }
     }
 
-    /// Wakes the run loop; from any thread, never waiting.
+    /// Wakes the run loop. Never waits. Can be called on any thread.
     func wake() {
         var zero: UInt8 = 0
         write(writeEnd, &zero, 1)
     }
 
-    /// All messages left since the last time, in order.
+    /// Returns all messages posted since the last call, in order.
     func take() -> [Message] {
         messages.withLock { messages in
             defer { messages = [] }
@@ -49,7 +49,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Empties the pipe; the signals that were in it, in order.
+    /// Empties the pipe. Returns the signals that were in it, in order.
     func takeSignals() -> [Int32] {
         var signals: [Int32] = []
         var bytes = [UInt8](repeating: 0, count: 64)

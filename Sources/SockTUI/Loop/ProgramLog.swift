@@ -2,13 +2,13 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// What the program has to say about itself: on the events' screen, and in a file where one was asked for. Never on
-/// stderr, which is the screen's while there is one.
+/// The program's messages about itself, on the events screen and in a log file if one was requested. Never on stderr,
+/// which the screen uses.
 final class ProgramLog: Sendable {
     private let inbox: Inbox
     private let file: Int32
 
-    /// - Parameter path: the file, to which lines are added; empty: none. One that cannot be opened is said so in the log.
+    /// - Parameter path: the file to append to, or an empty path for none. If it can't be opened, the log says so.
     init(_ path: String, _ inbox: Inbox) {
         self.inbox = inbox
         file = path.isEmpty ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
@@ -19,7 +19,7 @@ final class ProgramLog: Sendable {
         if file >= 0 { close(file) }
     }
 
-    /// Adds a line; from any thread.
+    /// Adds a line. Can be called on any thread.
     func note(_ text: String) {
         inbox.post(.note(text, at: SystemClock().now))
         guard file >= 0 else { return }

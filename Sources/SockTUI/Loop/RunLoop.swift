@@ -2,11 +2,11 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// The program's main thread: keys, snapshots and signals go in, pictures and effects come out.
+/// The program's main thread. Its inputs are keys, snapshots and signals, its outputs are canvases and effects.
 ///
-/// One turn: wait for input, a message or the next tick; hand what came to the reducer, keys first; perform what it
-/// wants; draw. A snapshot is asked for ten times a second, and at once after something was sent, but never while
-/// one is under way: so this never waits for the engine, nor the engine for the screen.
+/// One turn waits for input, a message or the next tick, passes the messages to the reducer with keys first, performs
+/// the effects and draws. A snapshot is requested ten times a second, and at once after something was sent, but never
+/// while another is pending. The loop therefore never waits for the engine, nor the engine for the screen.
 final class RunLoop {
     /// How the loop ended.
     enum Ending: Equatable {
@@ -15,19 +15,19 @@ final class RunLoop {
     }
 
     private(set) var ending: Ending?
-    /// What is on the screen.
+    /// The canvas on the screen.
     private(set) var canvas = Canvas(Size(0, 0))
 
-    /// Whether this is on the screen or was received, apart from what was typed and sent here.
+    /// Whether the text is on the screen or was received, not counting what was typed and sent here.
     func shows(_ text: String) -> Bool {
         let isReceived = model.hasReceived(Array(text.utf8))
         return isReceived || InspectorCore.draw(model.withoutOwnInput, screen.size).text.contains(text)
     }
 
-    /// Why nothing will change that was opened; `nil` while something can.
+    /// The reason why nothing that was opened can change any more, or `nil` while something can.
     var whyNothingGoesOn: String? { model.whyNothingGoesOn }
 
-    /// What went wrong with the last thing that was asked for.
+    /// The error of the last request, if it failed.
     var problem: String? { model.notice.flatMap { $0.isError ? $0.text : nil } }
 
     private let screen: any Screen
@@ -36,11 +36,11 @@ final class RunLoop {
     private var snapshotIsUnderWay = false
     private var snapshotIsWanted = true
     private var nextTick = ContinuousClock.now
-    /// The instant that was asked for last; see `SnapshotRequest.turn`.
+    /// The last instant requested. See `SnapshotRequest.turn`.
     private var turnRequested: UInt64 = 0
     private var fruitlessReads = 0
 
-    /// Ten a second: fast enough to watch, slow enough to read.
+    /// Ten per second: fast enough to watch, slow enough to read.
     static let tick = Duration.milliseconds(100)
 
     init(model: Model, screen: any Screen, runner: EffectRunner) {
@@ -49,7 +49,7 @@ final class RunLoop {
         self.runner = runner
     }
 
-    /// Does what the command line asked for and draws the first frame, with the outcome if it is known soon.
+    /// Performs the command line's effects and draws the first frame, with the outcome if it is known soon.
     func start(_ effects: [Effect]) {
         effects.forEach(perform)
         requestSnapshotIfWanted()
@@ -58,7 +58,7 @@ final class RunLoop {
         while !effects.isEmpty, !messages.contains(where: \.isSnapshot), ContinuousClock.now < end {
             var pipe = pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)
             poll(&pipe, 1, 10)
-            // Those that end the program first: it must not take the terminal again before it goes.
+            // Handle signals that end the program first: it must not take the terminal back before it ends.
             let signals = runner.inbox.takeSignals()
             for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
             if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
@@ -67,7 +67,7 @@ final class RunLoop {
         handle(messages)
     }
 
-    /// Turns until it ends.
+    /// Runs turns until the loop ends.
     func run() -> Ending {
         while true {
             if let ending { return ending }
@@ -75,16 +75,16 @@ final class RunLoop {
         }
     }
 
-    /// One turn; it takes a tick at most.
+    /// Runs one turn, which takes at most one tick.
     func turn() {
         let ready = wait()
         let keys = screen.descriptor == nil ? [] : screen.input()
         if ready.hungUp || isFruitless(ready, keys) { ending = .signal(SIGHUP) }
-        // Those that end the program first: it must not take the terminal again before it goes.
+        // Handle signals that end the program first: it must not take the terminal back before it ends.
         let signals = runner.inbox.takeSignals()
         for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
         if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
-        // A key is answered before a snapshot of very many sessions is looked through.
+        // Respond to keys before examining a snapshot with many sessions.
         if !keys.isEmpty { handle(keys) }
         let messages = runner.inbox.take()
         if ContinuousClock.now >= nextTick {
@@ -96,8 +96,8 @@ final class RunLoop {
         requestSnapshotIfWanted()
     }
 
-    /// Hands a batch to the reducer and draws what came of it. What is known already changes nothing: a program that is
-    /// looked at may tell less often than it is asked.
+    /// Passes a batch to the reducer and draws the result. Skips messages that bring nothing new, because an attached
+    /// program may send updates less often than they are requested.
     func handle(_ messages: [Message]) {
         if messages.contains(where: \.isSnapshot) { snapshotIsUnderWay = false }
         let news = messages.filter { !model.knows($0) }
@@ -123,7 +123,7 @@ final class RunLoop {
         return (events & POLLIN != 0, events & (POLLHUP | POLLERR | POLLNVAL) != 0)
     }
 
-    /// A terminal that went away can also show as input of which nothing can be read, again and again.
+    /// A terminal that disappeared can also show as readable input that yields nothing, repeatedly.
     private func isFruitless(_ ready: (input: Bool, hungUp: Bool), _ messages: [Message]) -> Bool {
         fruitlessReads = ready.input && messages.isEmpty ? fruitlessReads + 1 : 0
         return fruitlessReads > 1000
@@ -138,7 +138,7 @@ final class RunLoop {
             screen.resume()
             draw()
         case SIGTSTP: perform(.suspend)
-        // The program that runs gets it, and this one stays as it does.
+        // The running program gets the signal, and this one continues as long as it does.
         case SIGINT where runner.child.signal(SIGINT): break
         default: ending = ending ?? .signal(signal)
         }
@@ -180,7 +180,7 @@ final class RunLoop {
         }
     }
 
-    /// Messages wait in the inbox meanwhile; there is one snapshot among them at most.
+    /// Messages stay in the inbox meanwhile. At most one of them is a snapshot.
     private func edit(_ subject: EditSubject, _ bytes: [UInt8]) {
         runner.sources.rest()
         do throws(MessageText.Unsendable) {

@@ -3,35 +3,35 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// Why a program cannot be looked at: one sentence.
+/// The reason why a program can't be inspected, in one sentence.
 struct AttachError: Error, Equatable {
     var sentence: String
-    /// Whether a program is there that did not answer.
+    /// Whether the program exists but did not answer.
     var isSilence = false
 }
 
-/// A connection to one inspectable program. Its own thread reads what the program sends; all other calls
-/// return at once.
+/// A connection to one inspectable program. Its own thread reads what the program sends. All other calls return at
+/// once.
 final class AttachedSource: SocketSource {
     let hello: InspectionHello
     let path: String
     private let descriptor: Int32
     private let bell: Bell
     private let state = Lock(State())
-    /// What came after the greeting.
+    /// The bytes received after the greeting.
     private let greeted: InspectionFrameDecoder
 
     private struct State {
         var mirror = InspectionMirror()
         var unsent: [UInt8] = []
         var watch = InspectionWatch()
-        /// Whether the watch has not been sent yet. The latest one alone counts, so that only one waits.
+        /// Whether the watch message has not been sent yet. Only the latest one counts, so only one is pending.
         var owesWatch = false
-        /// The updates that had come when the watch was sent; `nil`: it was not sent yet.
+        /// The number of updates received when the watch was sent, or `nil` if it was not sent yet.
         var updatesBeforeWatch: UInt64?
         var heard = ContinuousClock.now
         var notices = NoticeBuffer()
-        /// Who records what passes.
+        /// Records the traffic.
         var sink: Sink?
         var ending: String?
         var isClosing = false
@@ -39,18 +39,18 @@ final class AttachedSource: SocketSource {
         var hasUnsent: Bool { owesWatch || !unsent.isEmpty }
     }
 
-    /// Takes what passed, on the thread that reads.
+    /// Receives the traffic, on the reading thread.
     typealias Sink = @Sendable ([InspectionRecord]) -> Void
 
     private static let patience = Duration.seconds(2)
-    /// Bytes of commands that wait for a program which does not read.
+    /// The most bytes of commands queued for a program that doesn't read.
     private static let unsentLimit = 8 << 20
-    /// Handling what has come takes no longer than this without a pause of the same length after it, so that no
-    /// program takes more than half a core, nor the lock from those who look.
+    /// The longest time spent handling input before a pause of the same length, so that no program takes more than half
+    /// a core, or keeps the lock from its other users.
     private static let breath = Duration.milliseconds(20)
 
-    /// Connects and greets. Waits for the answer, two seconds at most.
-    /// - Throws: why it is not looked at, in a sentence of ours or of the program's.
+    /// Connects and exchanges greetings. Waits at most two seconds for the answer.
+    /// - Throws: a sentence, ours or the program's, that says why it can't be inspected.
     init(path: String) throws(AttachError) {
         self.path = path
         let link = try InspectionLink(path: path)
@@ -68,12 +68,12 @@ final class AttachedSource: SocketSource {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Begins to read, until the program ends or `close` is called.
+    /// Starts reading, until the program ends or `close` is called.
     func start() {
         DispatchQueue(label: "attached \(hello.process)").async { @Sendable [self] in run() }
     }
 
-    /// Ends it.
+    /// Ends the connection.
     func close() {
         state.withLock { $0.isClosing = true }
         bell.ring()
@@ -86,14 +86,14 @@ final class AttachedSource: SocketSource {
             ordinal: ordinal, name: hello.program, process: hello.process, rights: hello.rights, state: doing)
     }
 
-    /// Answers at once with what was told last; what the request asks for besides comes with later snapshots.
+    /// Answers at once with the last known state. Anything else in the request arrives with later snapshots.
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
         subscribe(request.watch)
         then(state.withLock { $0.mirror.snapshot(engine: hello.engine) })
     }
 
-    /// Begins to hand on all that passes, or ends it (`nil`). Without the right to payload nothing comes, and a notice says
-    /// so.
+    /// Starts forwarding all traffic to `sink`, or stops if it is `nil`. Without the payload right no traffic arrives,
+    /// and a notice says so.
     func record(_ sink: Sink?) {
         let watch = state.withLock { state -> InspectionWatch in
             state.sink = sink
@@ -107,7 +107,7 @@ final class AttachedSource: SocketSource {
         subscribe(watch)
     }
 
-    /// Says what shall be told from now on.
+    /// Sets what the program reports from now on.
     private func subscribe(_ watch: InspectionWatch) {
         let isNew = state.withLock { state in
             var watch = watch
@@ -144,8 +144,8 @@ final class AttachedSource: SocketSource {
 
     var isAwaited: Bool { state.withLock { $0.mirror.tick == nil && $0.ending == nil && !$0.isClosing } }
 
-    /// Whether everything that was asked for has been told, as far as it will be. An update may be on its way while the
-    /// program is asked, so the second one is the first that is sure to answer.
+    /// Whether everything requested has been received, as far as it will be. An update may be in transit while the
+    /// request is sent, so only the second one is sure to include the answer.
     var hasAnswered: Bool {
         guard doing == .live else { return true }
         return state.withLock { state in
@@ -153,12 +153,12 @@ final class AttachedSource: SocketSource {
         }
     }
 
-    /// Whether more may be told.
+    /// Whether more updates may arrive.
     var isLive: Bool { state.withLock { $0.ending == nil && !$0.isClosing } }
 
     func takeNotices() -> [String] { state.withLock { $0.notices.take() } }
 
-    /// How it is doing.
+    /// The state of the connection.
     private var doing: ProgramInfo.State {
         state.withLock { state in
             if let ending = state.ending { return .ended(ending) }
@@ -188,7 +188,8 @@ final class AttachedSource: SocketSource {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Waits for the program or the bell; while the thread rests, for the bell alone. Returns whether it has rested.
+    /// Waits for the program or the bell, or for the bell alone while the thread rests. Returns whether the rest is
+    /// over.
     private func wait(until rested: ContinuousClock.Instant, _ hasUnsent: Bool) -> Bool {
         let left = (rested - .now).wholeNanoseconds / 1_000_000
         let events = Int16(POLLIN) | (hasUnsent ? Int16(POLLOUT) : 0)
@@ -224,7 +225,7 @@ final class AttachedSource: SocketSource {
         receive(buffer[..<count], &decoder)
     }
 
-    /// Reads without the lock, which is held only while a frame that was read is taken.
+    /// Reads without the lock, which is held only while a complete frame is handled.
     private func receive(_ bytes: ArraySlice<UInt8>, _ decoder: inout InspectionFrameDecoder) {
         decoder.append(bytes)
         do throws(WireError) {
@@ -263,7 +264,7 @@ final class AttachedSource: SocketSource {
 }
 
 extension SnapshotRequest {
-    /// What of it a program has to be asked for.
+    /// The part of the request that must be sent to a program.
     fileprivate var watch: InspectionWatch {
         var watch = InspectionWatch()
         switch kernel {

@@ -1,15 +1,16 @@
 import InspectorCore
 import SocketKit
 
-/// Opens datagram sockets for a person, and keeps their handles until they are closed.
+/// Opens datagram sockets for the user, and retains their handles until they close.
 final class DatagramKeeper: DatagramSocketDelegate, Sendable {
     private let kept = Lock<[ObjectIdentifier: DatagramSocket]>([:])
     private let received: ReceivedBytes?
 
     init(_ received: ReceivedBytes? = nil) { self.received = received }
 
-    /// Opens what was asked for. To connect means to have one peer; a group has many members who answer, so a socket
-    /// for a group is not connected, but speaks to the group. To listen means to be bound there, and a member.
+    /// Opens a socket. With `connects`, it has a single peer, but a socket for a multicast group is not connected,
+    /// because many members may answer. It only sends to the group. Without `connects`, it is bound to the address and
+    /// joins its group.
     func open(
         _ request: OpenRequest, on engine: SocketEngine, connects: Bool,
         then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
@@ -17,7 +18,7 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
         guard case .datagrams(let endpoint, let interface) = request.target else { return }
         engine.post { @Sendable [self] in
             var configuration = DatagramConfiguration()
-            // A user who types such an address means it.
+            // A user who types a broadcast address means it.
             configuration.isBroadcastEnabled = true
             configuration.multicastInterface = interface
             let socket = DatagramSocket(engine: engine, delegate: self, configuration: configuration)
@@ -55,13 +56,13 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
         }
     }
 
-    /// Removes the socket file.
+    /// Closes all sockets, which removes socket files.
     func closeAll() {
         for socket in kept.withLock({ Array($0.values) }) { socket.close() }
     }
 
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
-        // It was opened for this peer alone; the row says why there is none.
+        // It was opened for this peer alone. The row says why there is none.
         socket.close(because: error)
     }
 

@@ -3,8 +3,8 @@ import InspectorCore
 import SocketKit
 
 extension EngineSource {
-    /// Does something on the engine's queue after the files that TLS settings name have been read elsewhere. A slow disk
-    /// holds up this call and no connection. Calls `refused` instead when a file cannot be used.
+    /// Reads the files named in TLS settings on another queue, and then runs `work` on the engine's queue. A slow disk
+    /// delays this call and no connection. Calls `refused` instead if a file can't be used.
     func onQueue(
         reading settings: [TLSSettings], refused: @escaping @Sendable (SocketError) -> Void,
         _ work: @escaping @Sendable () -> Void
@@ -20,6 +20,6 @@ extension EngineSource {
         }
     }
 
-    /// The settings that opening a socket uses, for `onQueue(reading:)`.
+    /// Returns the settings used to open a socket, for `onQueue(reading:)`.
     func settings(of request: OpenRequest) -> [TLSSettings] { request.tls.map { [judged($0)] } ?? [] }
 }

@@ -1,7 +1,7 @@
 import InspectorCore
 import SocketKit
 
-/// WebSockets of this program.
+/// The WebSockets of this program.
 extension EngineSource {
     func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError) {
         try await webSocket(id).send(message)
@@ -14,13 +14,13 @@ extension EngineSource {
         throw SocketError(.notConnected, operation: "send", detail: "the WebSocket is closed")
     }
 
-    /// Connects; on the engine's queue.
+    /// Connects. Call it on the engine's queue.
     func connect(_ request: OpenRequest, _ url: WebSocketURL) throws(SocketError) -> SocketID? {
         let settings = url.isSecure ? request.tls ?? TLSChoices().client(hasName: url.host != nil) : nil
         return try webSockets.connect(request, url, on: engine, tls: settings.map(judged))
     }
 
-    /// Listens; on the engine's queue.
+    /// Listens. Call it on the engine's queue.
     func listen(_ request: OpenRequest, _ url: WebSocketURL) throws(SocketError) -> SocketID? {
         if url.isSecure, request.tls == nil {
             throw SocketError(.badParameter, operation: "listen", detail: "a TLS server needs a certificate")

@@ -2,10 +2,10 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// The engine of this program, and the handles of all sockets that a person opened on it.
+/// This program's engine, and the handles of all sockets that the user opened on it.
 ///
-/// What waits for the engine's queue is done on that queue, so no caller waits. Sockets are worked by commands from
-/// then on; a handle here only keeps its session alive until it is over.
+/// Work for the engine runs on its queue, so no caller waits. After a socket is opened it is driven by commands. A
+/// handle here only keeps its session alive until it ends.
 final class EngineSource: OpeningSource {
     let engine: SocketEngine
     private let keeper: StreamKeeper
@@ -13,8 +13,8 @@ final class EngineSource: OpeningSource {
     let webSockets: WebSocketKeeper
     let control: FaultControl
 
-    /// `asks`: a person is there who can judge a certificate. `received` gets what the sockets receive. `limits`: how
-    /// much traffic is kept.
+    /// `asks` says whether a user is present to verify a certificate. `received` gets what the sockets receive.
+    /// `limits` bounds the kept traffic.
     init(
         asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
         control: FaultControl = FaultControl()
@@ -27,7 +27,7 @@ final class EngineSource: OpeningSource {
         configuration.name = "socktui"
         configuration.capturesTraffic = true
         (configuration.trafficLimit, configuration.totalTrafficLimit) = (limits.each, limits.all)
-        // Why a connection ended is what a person comes back for; 512 of them are kept in any case.
+        // Users come back to see why a connection ended. At least 512 closed ones are kept in any case.
         configuration.closedRetention = .seconds(3_600)
         engine = SocketEngine(configuration)
     }
@@ -39,7 +39,7 @@ final class EngineSource: OpeningSource {
     }
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
-        // After what was to be opened before, which runs as callbacks do.
+        // Runs after earlier requests to open sockets, which run as callbacks do.
         engine.post { @Sendable [engine] in engine.requestSnapshot(request) { @Sendable in then($0) } }
     }
 
@@ -65,7 +65,7 @@ final class EngineSource: OpeningSource {
         }
         guard let own = keeper.faults.faults(of: id) else { return try await socket.inject(request) }
         perform(SocketCommand(id, .write(request)))
-        // No more waits in rules and breakpoints than what was sent may take.
+        // Limits the bytes queued in rules and breakpoints to what may also be in transit.
         while own.faulted.map({ $0.pendingBytes > Self.mostWaiting }) ?? false, socket.isConnected {
             try? await Task.sleep(for: .milliseconds(10))
         }
@@ -193,7 +193,7 @@ final class EngineSource: OpeningSource {
         }
     }
 
-    /// Settings of a client, with a person to ask or without one.
+    /// Returns a client's settings, with or without a user to ask.
     func judged(_ settings: TLSSettings) -> TLSSettings { keeper.judged(settings) }
 
     private static func configuration(_ request: OpenRequest) -> SocketConfiguration {
@@ -216,18 +216,18 @@ final class EngineSource: OpeningSource {
 }
 
 extension ReadRequest {
-    /// The read that takes whatever comes.
+    /// A standing read that accepts any bytes.
     static let standing = ReadRequest(.available(limit: nil), isStanding: true)
 }
 
-/// How much traffic is kept, in bytes.
+/// The limits of kept traffic, in bytes.
 struct TrafficLimits {
-    /// Of one connection.
+    /// The limit of one connection.
     var each: Int
-    /// Of all of them together.
+    /// The limit of all connections together.
     var all: Int
 
-    /// What the configuration says, or what it says where nothing is set.
+    /// Creates the limits of the configuration, or its defaults.
     init(_ configuration: Configuration = Configuration()) {
         (each, all) = (configuration.keep, configuration.keepTotal)
     }

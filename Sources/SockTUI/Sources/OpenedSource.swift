@@ -3,8 +3,8 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// What a capture file tells, a recording of ours or any pcapng or pcap. It is read on a queue of its own, and shown as far
-/// as it has been read; the state at an earlier instant is made by reading from a place before it again.
+/// The contents of a capture file: one of our recordings, or any pcapng or pcap. It is read on its own queue, and shown
+/// as far as it has been read. The state at an earlier instant is rebuilt by reading again from a position before it.
 final class OpenedSource: SocketSource {
     private struct State {
         /// The state at the end of what was read.
@@ -13,30 +13,30 @@ final class OpenedSource: SocketSource {
         var size: UInt64
         var ending: String?
         var isClosing = false
-        /// Why it could not be read to its end, until that was told.
+        /// The reason why the file couldn't be read to its end, until it was reported.
         var problem: String?
-        /// The state at an earlier instant, while that is looked at.
+        /// The state at an earlier instant, while that is shown.
         var past: OpenedCapture?
-        /// The last instant that was gone to whose history was told; see `SnapshotRequest.turn`.
+        /// The last instant jumped to whose history was reported. See `SnapshotRequest.turn`.
         var toldTurn: UInt64?
 
         /// The state that is shown.
         var shown: OpenedCapture { past ?? capture }
 
-        /// From where the state at a time of day is made, or that at the end; `nil` before there is any. `hasHistory`: with
-        /// what was shown before it.
+        /// Returns the start for rebuilding the state at a time of day or at the end, or `nil` before there is any.
+        /// With `hasHistory`, the state includes what was shown before it.
         func aim(at wall: Int64?, hasHistory: Bool) -> Aim? {
             let wanted = wall.map(capture.time) ?? capture.latest
             guard capture.start != nil, let instant = wanted.map({ min($0, capture.latest) }) else { return nil }
             var from = hasHistory ? index.capture(withHistoryBefore: instant) : index.capture(before: instant)
-            // Going on from where we are is nearest while the past is played.
+            // While the past is played, continuing from the current state is shortest.
             if !hasHistory, let past, past.latest <= instant, past.length >= from.length { from = past }
             if hasHistory { from.passing = PassedSnapshots(before: instant) }
             return Aim(from: from, instant: instant, end: capture.length, isWhole: ending != nil)
         }
 
-        /// Whether what was shown before shall be told, since another instant was gone to. Only recordings of ours have that;
-        /// their end is known once they were read.
+        /// Whether to report the earlier snapshots, because of a jump to another instant. Only our recordings have
+        /// them. Their end is known once they were read.
         mutating func takesHistory(_ request: SnapshotRequest) -> Bool {
             let isKnown = ending != nil || request.instant != nil
             guard capture.isOurs, isKnown, toldTurn != request.turn else { return false }
@@ -56,11 +56,11 @@ final class OpenedSource: SocketSource {
         }
     }
 
-    /// An earlier instant, and a state before it from which it is reached by reading on.
+    /// An earlier instant, and a state before it from which reading reaches it.
     private struct Aim {
         var from: OpenedCapture
         var instant: MonotonicTime
-        /// Where reading ends, and whether that is the end of the file.
+        /// The offset at which reading ends. `isWhole` says whether that is the end of the file.
         var end: UInt64
         var isWhole: Bool
     }
@@ -69,16 +69,16 @@ final class OpenedSource: SocketSource {
     private let name: String
     private let descriptor: Int32
     private let state: Lock<State>
-    /// Where earlier instants are looked for, while the file may still be read.
+    /// Finds earlier instants, even while the file is still being read.
     private let seeking: DispatchQueue
 
     private static let chunk = 256 << 10
-    /// Traffic that the state at an earlier instant keeps.
+    /// The most bytes of traffic kept for the state at an earlier instant.
     private static let pastLimit = 32 << 20
 
-    /// Opens it.
-    /// - Throws: why it cannot be, in a sentence that names the file.
-    /// `zero`: the time of day at which its clock is to be 0, where several files are opened; see `OpenedCapture`.
+    /// Opens the file. `zero` is the time of day at which its clock is 0, if several files are opened; see
+    /// `OpenedCapture`.
+    /// - Throws: a sentence that names the file and says why it can't be opened.
     init(path: String, keeping limits: TrafficLimits, zero: Int64? = nil) throws(AttachError) {
         self.path = path
         name = path.split(separator: "/").last.map(String.init) ?? path
@@ -98,7 +98,7 @@ final class OpenedSource: SocketSource {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Begins to read.
+    /// Starts reading.
     func start() {
         DispatchQueue(label: "open \(name)", qos: .userInitiated).async { @Sendable [self] in read() }
     }
@@ -145,7 +145,7 @@ final class OpenedSource: SocketSource {
             past.limit(to: Self.pastLimit)
             seek(&past, aim)
             let before = hasHistory ? past.takePassed() : nil
-            // A place in the file may have less traffic than the end has.
+            // The state rebuilt from a position may have less traffic than the one at the end.
             let shown = wall == nil ? state.withLock { $0.capture } : past
             guard var snapshot = shown.snapshot(request, named: name, at: aim.instant) else { return then(nil) }
             snapshot.before = before
@@ -160,7 +160,7 @@ final class OpenedSource: SocketSource {
         }
     }
 
-    /// Reads on until an instant. What cannot be read, or is no capture, was found out before.
+    /// Reads on until an instant. Read errors and invalid contents were already detected by the first reading.
     private func seek(_ past: inout OpenedCapture, _ aim: Aim) {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         while (try? past.advance(until: aim.instant)) == true {
@@ -198,7 +198,7 @@ final class OpenedSource: SocketSource {
                     return state.ending == nil ? nil : EngineSnapshot(engine: name, time: .zero, wallNanoseconds: 0)
                 }
                 snapshot.moment = state.moment(at: state.capture.latest)
-                // Those that come while it is read are more than can be told.
+                // While the file is being read there are more events than can be reported.
                 if state.ending == nil { (snapshot.events, snapshot.nextEvent) = ([], 0) }
                 return snapshot
             })

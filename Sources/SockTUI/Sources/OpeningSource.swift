@@ -1,28 +1,28 @@
 import InspectorCore
 import SocketKit
 
-/// A source that also opens sockets, and sends more than commands carry: the engine of this program. Nothing here waits;
-/// answers come on any thread.
+/// A source that can also open sockets and send more than commands can carry: this program's engine. Nothing here
+/// waits. Answers arrive on any thread.
 protocol OpeningSource: SocketSource {
-    /// Queues a write and waits until the kernel has all of it.
-    /// - Throws: why it failed.
+    /// Queues a write and suspends until the kernel has accepted all of it.
+    /// - Throws: the reason if it failed.
     func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError)
-    /// Queues a message of a WebSocket and waits until the kernel has all of it.
-    /// - Throws: why it failed.
+    /// Queues a WebSocket message and suspends until the kernel has accepted all of it.
+    /// - Throws: the reason if it failed.
     func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError)
-    /// Begins a binary message of a WebSocket whose parts follow.
-    /// - Throws: why it cannot.
+    /// Starts a binary WebSocket message whose parts follow.
+    /// - Throws: the reason if that is not possible.
     func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream
-    /// Makes a socket reply by rules, or by none; answers with why it cannot, or nil.
+    /// Sets a socket's auto-reply rules, or none. Answers with the reason if that fails, or with `nil`.
     func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void)
-    /// Opens a connection; answers with its name, or why it was refused at the call.
+    /// Opens a connection. Answers with its name, or with the error if it was rejected at the call.
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
-    /// Listens; answers with the listener's name, or why it was refused.
+    /// Opens a listener. Answers with its name, or with the error.
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
-    /// Starts TLS on a connection; answers with why it was refused at the call, or nil.
+    /// Starts TLS on a connection. Answers with the error if it was rejected at the call, or with `nil`.
     func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void)
-    /// Relays; answers with the listener's name, or why it was refused.
+    /// Opens a relay. Answers with the listener's name, or with the error.
     func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
-    /// Starts the demo world; answers with why it could not start, or nil.
+    /// Starts the demo. Answers with the error if that failed, or with `nil`.
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void)
 }

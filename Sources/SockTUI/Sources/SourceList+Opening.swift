@@ -1,9 +1,9 @@
 import InspectorCore
 import SocketKit
 
-/// What is opened by the program's own source, and done to its sockets.
+/// Opening and operating sockets on the program's own source.
 extension SourceList {
-    /// The program's own source, if that socket is its own.
+    /// Returns the program's own source. Throws if the socket is not its own.
     func opener(of id: SocketID) throws(SocketError) -> any OpeningSource {
         if let own = present, own.ordinal == id.ordinal { return own.source }
         throw SocketError(.other, operation: "write", detail: "\(id): that is a socket of another program")
@@ -34,7 +34,7 @@ extension SourceList {
 
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { own.source.startDemo(then: then) }
 
-    /// What the engine opened, by the name that it has on the screen.
+    /// Maps what the engine opened to its name on the screen.
     private static func named(
         _ ordinal: Int, _ then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
     ) -> @Sendable (Result<SocketID, SocketError>) -> Void {

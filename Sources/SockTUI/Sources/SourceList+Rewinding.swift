@@ -2,28 +2,28 @@ import InspectorCore
 import SocketKit
 
 extension SourceList {
-    /// The versions of the traffic that recording and rewinding have.
+    /// The traffic versions that the recording and the history already have.
     struct TrafficVersions {
         var known: [SocketID: UInt64] = [:]
-        /// Counts how often one of the two began.
+        /// The number of times that either one was started.
         private(set) var generation = 0
 
-        /// All traffic is told once more.
+        /// Makes all traffic count as changed.
         mutating func startOver() {
             generation += 1
             known = [:]
         }
     }
 
-    /// What keeps the snapshot that is asked for.
+    /// What keeps the requested snapshot.
     struct Keeping {
         var history: LiveHistory?
-        /// That of the versions which the request has.
+        /// The generation of the versions in the request.
         var generation = 0
     }
 
-    /// Keeps the last so much of this run, so that its screen can go back in it; `nil`: nothing is kept from now on.
-    /// - Throws: what is in the way.
+    /// Keeps the last `span` of this run for rewinding on the screen, or stops keeping it if `span` is `nil`.
+    /// - Throws: the reason if that is not possible.
     func keepHistory(_ span: Duration?) throws(SocketError) {
         guard let span else {
             history.withLock { $0 = nil }
@@ -35,20 +35,20 @@ extension SourceList {
         }
         let new = LiveHistory(span: span, keeping: limits, turn: turn)
         history.withLock { $0 = new }
-        // Traffic that was kept before is told once more.
+        // Traffic kept before this is stored again.
         trafficVersions.withLock { $0.startOver() }
     }
 
-    /// Keeps what the configuration says of a run that goes on. A file has its whole past.
+    /// Keeps the span that the configuration sets, for a live run. A file already has its whole past.
     func keepHistory(_ configuration: Configuration, _ invocation: Invocation) {
         for case .openFile in invocation.opening { return }
         try? keepHistory(configuration.rewind)
     }
 
-    /// Takes in who is at the other ends of connections; snapshots have it from now on.
+    /// Stores the peers of connections. Snapshots include them from now on.
     func learn(_ ends: [SocketID: PeerEnd]) { peers.withLock { $0 = ends } }
 
-    /// The same request of the present, with what recording and rewinding need.
+    /// Returns the request for the present, with the traffic versions for recording and rewinding.
     func live(_ request: SnapshotRequest, with history: LiveHistory?) -> (SnapshotRequest, generation: Int) {
         var live = request
         if history != nil { live.instant = nil }
@@ -57,14 +57,14 @@ extension SourceList {
         return (live, versions.generation)
     }
 
-    /// The traffic that changed since the last time, for recording and rewinding.
+    /// Takes the traffic that changed since the last call, for recording and rewinding.
     func takeTraffic(of snapshot: inout EngineSnapshot, _ generation: Int) -> [SocketID: TrafficSnapshot] {
         let changed = snapshot.changedTraffic ?? [:]
         snapshot.changedTraffic = nil
         var traffic = changed.mapValues(\.traffic)
         if let id = snapshot.trafficOf, let shown = snapshot.traffic { traffic[id] = shown }
         trafficVersions.withLock { versions in
-            // What was asked for before one of the two began was not told to that one.
+            // A request made before either one was started does not count for it.
             guard versions.generation == generation else { return }
             for (id, change) in changed { versions.known[id] = change.version }
             guard versions.known.count > 2 * snapshot.sockets.count + 64 else { return }

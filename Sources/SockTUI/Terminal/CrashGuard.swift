@@ -1,47 +1,47 @@
 import CSockTUITerminal
 
-/// What becomes of the terminal when this process is stopped, ended or crashes; the work is done in CSockTUITerminal, since
-/// signal handlers must be C.
+/// Protects the terminal when this process is stopped, ends or crashes. CSockTUITerminal does the work, because signal
+/// handlers must be C.
 enum CrashGuard {
-    /// Remembers the terminal's settings, before curses changes them.
+    /// Saves the terminal's settings before curses changes them.
     static func remember(_ tty: Int32) {
         cterminal_unblock_signals()
         _ = cterminal_remember(tty)
     }
 
-    /// From now on a crash on any thread writes `restoreBytes` and the settings remembered to the terminal, and what
-    /// is written to stderr waits until the screen is gone.
+    /// From now on, a crash on any thread writes `restoreBytes` and the saved settings to the terminal. Output to
+    /// stderr is held until the screen is gone.
     static func arm(screen: Int32, restoreBytes: String) {
         let bytes = Array(restoreBytes.utf8CString)
         _ = cterminal_arm(screen, bytes, bytes.count - 1)
         _ = cterminal_hide_stderr()
     }
 
-    /// What `draw` writes to `screen`, curses a piece for each move of its cursor, reaches the terminal by one write, or
-    /// not at all where a crash has given the terminal back meanwhile.
+    /// Sends what `draw` writes to `screen` to the terminal in a single write, although curses writes a piece for each
+    /// cursor movement. Sends nothing if a crash has restored the terminal meanwhile.
     static func inOneWrite(to screen: Int32, _ draw: () -> Void) {
         _ = cterminal_begin_picture(screen)
         draw()
         cterminal_end_picture(screen)
     }
 
-    /// Polite signals arrive as bytes in this pipe.
+    /// Delivers polite signals as bytes in this pipe.
     static func listen(_ pipe: Int32) { cterminal_listen(pipe) }
 
-    /// A byte of a polite signal was read.
+    /// Called when the byte of a polite signal was read.
     static func heard() { cterminal_heard() }
 
-    /// The screen is gone for good: settings as they were, stderr back.
+    /// Called when the screen is gone for good. Restores the settings and stderr.
     static func disarm() {
         cterminal_disarm()
         cterminal_reset()
         cterminal_show_stderr()
     }
 
-    /// Whether a signal that ends the program waits to be heard.
+    /// Whether a signal that ends the program is pending.
     static var isDying: Bool { cterminal_is_dying() != 0 }
 
-    /// Stops the process as ^Z does; returns when it goes on.
+    /// Stops the process as ^Z does. Returns when it continues.
     static func stop() { cterminal_stop() }
 
     /// Ends the process by a signal, so that its parent sees it.

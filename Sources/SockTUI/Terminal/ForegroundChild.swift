@@ -1,10 +1,11 @@
 import Glibc
 
-/// A program that has the terminal for itself while this one waits for it.
+/// A program that has the terminal to itself while this one waits for it.
 enum ForegroundChild {
-    /// Runs it until it ends; its exit status, or 128 and the signal that ended it; 127 when it cannot be started.
+    /// Runs a program until it ends. Returns its exit status, 128 plus the signal that ended it, or 127 if it can't be
+    /// started.
     ///
-    /// Meanwhile ^C and ^\ are the child's alone, and ^Z stops both, so that the shell gets its terminal.
+    /// Meanwhile only the child receives ^C and ^\, and ^Z stops both, so that the shell gets its terminal.
     static func run(_ arguments: [String], input: Int32, output: Int32) -> Int32 {
         let former = [(SIGINT, SIG_IGN), (SIGQUIT, SIG_IGN), (SIGTSTP, SIG_DFL)].map { number, handler in
             var wanted = sigaction()
