@@ -1,7 +1,7 @@
 import SocketCore
 
 extension Action {
-    /// Faults and breakpoints. `socktui ctl` takes them too.
+    /// Faults and breakpoints. `socktui ctl` accepts them too.
     package static let faults: [Action] = [
         Action(
             "fault",

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension Action {
-    /// Finding, ordering, marking and keeping what is shown.
+    /// Searching, sorting, marking and saving what is shown.
     static let looking: [Action] =
         finding + sorting + [
             Action(

@@ -22,7 +22,7 @@ extension Action {
             .key([.control("d")], in: KeyContext.views, "down half a page")),
     ]
 
-    /// Going to another screen, pane or connection.
+    /// Switching to another screen, pane or connection.
     static let screens: [Action] = [
         Action(
             "list", .change { $0.show(.list) }, .key(["1"], in: KeyContext.views, "the list"),

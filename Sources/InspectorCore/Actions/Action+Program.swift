@@ -1,5 +1,5 @@
 extension Action {
-    /// What concerns the program as a whole.
+    /// Actions that concern the whole program.
     static let program: [Action] = [
         Action(
             "help", .change { $0.help = HelpState(context: $0.context) },

@@ -3,7 +3,7 @@ import SocketCore
 extension Action {
     private static let everywhere = KeyContext.views + [.rewound]
 
-    /// Going back in what was recorded or kept.
+    /// Rewinding in a recording or in the kept history.
     static let rewinding: [Action] = [
         Action(
             "play", .change { $0.togglePlaying() },
@@ -54,7 +54,7 @@ extension Action {
 }
 
 extension Instruction {
-    /// An instant, in nanoseconds from the beginning.
+    /// Parses an instant, in nanoseconds from the beginning.
     static func instant(_ arguments: Arguments) throws(Failure) -> Int64 {
         guard let instant = InstantText.parse(arguments.text) else {
             throw Failure(arguments.text, "a time is seconds from the beginning, or 1:30, or 1:02:03.5")
@@ -62,7 +62,7 @@ extension Instruction {
         return instant
     }
 
-    /// How much of a run is kept to go back in it; `nil`: nothing.
+    /// Parses how much of a run is kept for rewinding, or returns `nil` for none.
     static func history(_ arguments: Arguments) throws(Failure) -> Duration? {
         if arguments.text == "off" { return nil }
         guard let span = HistoryText.parse(arguments.text) else { throw Failure(arguments.text, HistoryText.problem) }
@@ -70,9 +70,9 @@ extension Instruction {
     }
 }
 
-/// How much of a run is kept to go back in it, as it is typed: `60s`, `5m`.
+/// The text form of the kept time of a run: `60s`, `5m`.
 package enum HistoryText {
-    /// `nil` if it is no length of time from one second to a day.
+    /// Returns the duration, or `nil` if the text is not a duration from one second to one day.
     package static func parse(_ text: String) -> Duration? {
         guard case .some(.some(let span)) = DurationText.parse(text), span >= .seconds(1), span <= .seconds(86_400)
         else { return nil }

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension Action {
-    /// Opening sockets and going to them.
+    /// Opening sockets and selecting them.
     static let sockets: [Action] = [
         Action(
             "open", .change { $0.openSelected() },
@@ -57,7 +57,7 @@ extension Action {
         ),
     ]
 
-    /// What is done to the selected connection.
+    /// Operations on the selected connection.
     static let operations: [Action] = [
         Action(
             "read", needs: .commands, .change { $0.ask { $0.openReadForm($1, in: $2) } },
@@ -110,7 +110,7 @@ extension Action {
             .key(["b"], in: KeyContext.connections, "watermarks of the write queue")),
     ]
 
-    /// What is asked of a WebSocket.
+    /// Operations on a WebSocket.
     static let webSockets: [Action] = [
         Action(
             "ping",

@@ -1,22 +1,22 @@
 import SocketCore
 
 extension Action {
-    /// What an action takes after `:`, and what it does with that.
+    /// The arguments of an action after `:`, and their effect.
     package struct Syntax: Sendable {
-        /// As the help writes it: `ADDRESS [timeout 10s]`.
+        /// The usage in the help: `ADDRESS [timeout 10s]`.
         package let usage: String
         /// The sentence in the help.
         package let help: String
-        /// Words that can stand as an argument.
+        /// The words that are valid arguments.
         let words: [String]
-        /// Further arguments that make sense now, offered before the words.
+        /// Returns further arguments that are useful now, offered before the words.
         let offers: @Sendable (Model) -> [String]
-        /// Reads the arguments.
+        /// Parses the arguments.
         let read: @Sendable (Instruction.Arguments) throws(Instruction.Failure) -> Body
 
         /// - Parameters:
-        ///   - read: Reads the arguments. It throws a sentence for what is not allowed.
-        ///   - perform: Does what they ask for.
+        ///   - read: Parses the arguments. Throws a sentence for invalid ones.
+        ///   - perform: Performs the action with them.
         static func arguments<Value>(
             _ usage: String, _ help: String, words: [String] = [],
             offers: @escaping @Sendable (Model) -> [String] = { _ in [] },
@@ -30,7 +30,7 @@ extension Action {
             }
         }
 
-        /// One of these words.
+        /// A syntax with one of these words as its argument.
         static func word<Value>(
             _ help: String, _ values: [(word: String, value: Value)],
             _ perform: @escaping @Sendable (inout Model, Value) -> Void
@@ -54,6 +54,6 @@ extension Action {
     /// The actions that take arguments, in the order of the help.
     package static let commands = all.filter { $0.syntax != nil }
 
-    /// As the help writes it: `select ID`.
+    /// The usage in the help: `select ID`.
     package var usage: String { syntax.map { $0.usage.isEmpty ? name : "\(name) \($0.usage)" } ?? name }
 }

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension Action {
-    /// Lines that are typed: the start screen's, a field's and the composer's.
+    /// Typed lines: on the start screen, in a field and in the composer.
     static let prompts: [Action] = [
         Action(
             "accept", nil, .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
@@ -60,7 +60,7 @@ extension Action {
                 if: \.canHalfClose)),
     ]
 
-    /// How the composer's lines go out, and what is in them.
+    /// The ending and the form of the composer's lines.
     static let composer: [Action] = [
         Action(
             "line-ending", .change { $0.editComposer { $0.ending = $0.ending.next } },
@@ -81,7 +81,7 @@ extension Action {
             .key([.alt("d")], in: [.composer], "where datagrams are sent; in a relay, to client or server")),
     ]
 
-    /// The names of the actions that edit a line, which the help lists apart.
+    /// The names of the actions that edit a line. The help lists them separately.
     package static let edits = Set(editing.map(\.name))
 
     private static func edit(_ edit: LineEditor.Edit, _ keys: [Key], _ help: String, inForm: String? = nil) -> Action {
@@ -90,7 +90,7 @@ extension Action {
             .key(keys, in: [.form], inForm ?? help))
     }
 
-    /// In the composer the arrow with Alt goes through the past.
+    /// In the composer, Alt with an arrow goes through the history.
     private static func editWord(_ edit: LineEditor.Edit, _ key: Key, _ arrow: Key, _ help: String) -> Action {
         Action(
             edit.rawValue, .effects { $0.edit(edit) }, .key([key], in: [.composer], help),
@@ -113,7 +113,7 @@ extension Action {
         edit(.putBack, [.control("y")], "put back what was cut"),
     ]
 
-    /// Dialogs, and leaving what is asked.
+    /// Dialogs, and leaving a prompt.
     static let dialogs: [Action] = [
         Action(
             "next-field", .change { $0.dialogs.stepField(1) },

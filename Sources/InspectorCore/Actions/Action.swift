@@ -1,14 +1,14 @@
-/// One thing that a user can do. Its row is the only place that names it: the keys and their dispatch, the commands
-/// after `:` and their completion, the hint line, the help, the manual and the configuration are all made from it.
+/// Something that a user can do. Its row is the only place that names it. The keys and their dispatch, the commands
+/// after `:` and their completion, the hint line, the help, the manual and the configuration are all generated from it.
 package struct Action: Sendable {
-    /// The word for it after `:`, in scripts and in the configuration.
+    /// The action's name after `:`, in scripts and in the configuration.
     package let name: String
     /// The arguments that it takes after `:`, or `nil` if it takes none.
     package let syntax: Syntax?
-    /// Where it can be done. Empty for a command that needs arguments.
+    /// The contexts in which keys run it. Empty for a command that needs arguments.
     package let uses: [Use]
-    /// What the program of the selected connection must be able to do. Where it cannot, no hint is shown and the keys
-    /// are refused.
+    /// The abilities that the selected connection's program must have. Without them, no hint is shown and the keys are
+    /// rejected.
     package let needs: SourceAbilities
 
     /// One set of keys for an action, and the contexts in which they work.
@@ -18,14 +18,14 @@ package struct Action: Sendable {
         package let keys: [Key]
         /// The sentence in the help.
         package let help: String
-        /// The word in the hint line, or `nil` if it has none there or would do nothing now.
+        /// Returns the word in the hint line, or `nil` if there is none or the action would do nothing now.
         private let word: @Sendable (Model) -> String?
-        /// The word that the hint line has for it, if it is always the same.
+        /// The word in the hint line, if it is always the same.
         package let label: String?
-        /// What it does. A use without a body of its own has its action's.
+        /// What it does. A use without its own body has that of its action.
         fileprivate(set) var body: Body?
         fileprivate var needs: SourceAbilities = []
-        /// Whether help and hint line show it before the other actions of its contexts.
+        /// Whether the help and the hint line show it before the other actions of its contexts.
         private(set) var leads = false
         /// Whether a configuration must leave it a key, because it is the way out.
         private(set) var needsKey = false
@@ -50,7 +50,7 @@ package struct Action: Sendable {
         /// The same use, shown before the others.
         var leading: Use { with { $0.leads = true } }
 
-        /// The same use, which always has a key.
+        /// The same use, which must always have a key.
         var required: Use { with { $0.needsKey = true } }
 
         private func with(_ change: (inout Use) -> Void) -> Use {
@@ -59,11 +59,11 @@ package struct Action: Sendable {
             return use
         }
 
-        /// The word in the hint line, or `nil` if it has none there or would do nothing now.
+        /// Returns the word in the hint line, or `nil` if there is none or the action would do nothing now.
         func hint(_ model: Model) -> String? { model.refusal(needing: needs) == nil ? word(model) : nil }
 
-        /// Does it, or says why the program of the selected connection does not allow it. `key` is the key that was
-        /// pressed, or a default one.
+        /// Performs the action, or says why the selected connection's program doesn't allow it. `key` is the key that
+        /// was pressed, or a default one.
         func perform(_ model: inout Model, _ key: Key) -> [Effect] {
             guard let refusal = model.refusal(needing: needs) else { return body?.run(&model, key) ?? [] }
             model.notice = .error(refusal)
@@ -71,11 +71,11 @@ package struct Action: Sendable {
         }
     }
 
-    /// What an action does to the model, and what it asks of the shell.
+    /// How an action changes the model, and which effects it requests.
     struct Body: Sendable {
         let run: @Sendable (inout Model, Key) -> [Effect]
 
-        /// Changes the model only.
+        /// A body that only changes the model.
         static func change(_ change: @escaping @Sendable (inout Model) -> Void) -> Body {
             Body { model, _ in
                 change(&model)
@@ -87,7 +87,7 @@ package struct Action: Sendable {
             Body { model, _ in effects(&model) }
         }
 
-        /// Depends on the key that was pressed.
+        /// A body that depends on the pressed key.
         static func pressed(
             _ effects: @escaping @Sendable (inout Model, Key) -> [Effect]
         ) -> Body { Body(run: effects) }
@@ -107,16 +107,17 @@ package struct Action: Sendable {
         }
     }
 
-    /// What it is in a context, or `nil` if it cannot be done there.
+    /// Returns the use in a context, or `nil` if the action is not available there.
     package func use(in context: KeyContext) -> Use? { uses.first { $0.contexts.contains(context) } }
 
-    /// What it is where it is run by its name. What the traffic's keys do can be done while a line to it is typed.
+    /// Returns the use if the action is run by its name. The traffic's actions are also available while a line is
+    /// typed.
     func use(runIn context: KeyContext) -> Use? {
         use(in: context) ?? (context == .composer ? use(in: .talk) : nil)
             ?? (KeyContext.views.contains(context) || context == .composer ? use(in: .rewound) : nil)
     }
 
-    /// What a key does that the configuration binds to it. In one view a key can do what another view has keys for.
+    /// Returns the use for a key bound by the configuration. A key of one view can run an action of another view.
     package func use(boundIn context: KeyContext) -> Use? {
         if let use = use(in: context) { return use }
         return KeyContext.views.contains(context) ? KeyContext.views.lazy.compactMap(use(in:)).first : nil
@@ -124,7 +125,7 @@ package struct Action: Sendable {
 }
 
 extension Action {
-    /// All actions. Help and hint line keep this order: what is done to connections, what is shown, moving about.
+    /// All actions, in the order of the help and the hint line: connections, display, moving.
     package static let all: [Action] =
         sockets + prompts + operations + composer + webSockets + faults + looking + rewinding + screens + dialogs
         + program
@@ -135,6 +136,6 @@ extension Action {
 
     package static func named(_ name: String) -> Action? { byName[name] }
 
-    /// Every word that a command can begin with, in alphabetical order.
+    /// Every word that can start a command, in alphabetical order.
     package static let names = all.map(\.name).sorted()
 }

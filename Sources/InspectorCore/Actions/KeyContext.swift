@@ -1,16 +1,16 @@
-/// Where a key is pressed. The same key can mean different things in different contexts.
+/// Where a key is pressed. The same key can have different meanings in different contexts.
 package enum KeyContext: String, Hashable, Sendable, CaseIterable {
     case start, list, talk, detail, events, output
     /// The line that is sent to the peer.
     case composer
-    /// A filter, search or command that is typed.
+    /// A filter, search or command that is being typed.
     case field
     /// A dialog with fields to fill in.
     case form
-    /// A dialog that asks for one letter.
+    /// A dialog that accepts one letter.
     case menu
     case help
-    /// A view that shows the past: these keys come before its own.
+    /// A view that shows the past. These keys take precedence over the view's own.
     case rewound
 
     /// The screens where letters are commands.
@@ -19,7 +19,7 @@ package enum KeyContext: String, Hashable, Sendable, CaseIterable {
     /// The screens that show one connection, or have the cursor on one.
     package static let connections: [KeyContext] = [.list, .talk, .detail]
 
-    /// Whether letters are typed here rather than pressed.
+    /// Whether letters are typed as text instead of run as commands.
     package var isText: Bool {
         switch self {
         case .start, .composer, .field, .form: true

@@ -1,7 +1,7 @@
 /// One row of the key table: keys, and what they do in one context.
 package struct Binding: Hashable, Sendable {
     package var keys: [Key]
-    /// What runs, as it is typed after `:`: an action's name, or a command with its arguments. Empty if the keys do
+    /// What the keys run, as typed after `:`: an action's name, or a command with its arguments. Empty if they do
     /// nothing.
     package var line: String
     /// The sentence in the help.
@@ -11,12 +11,12 @@ package struct Binding: Hashable, Sendable {
     package var action: Action? { Action.named(line).flatMap { $0.uses.isEmpty ? nil : $0 } }
 }
 
-/// The keys in force: the defaults of the actions, and the user's changes.
+/// The effective keys: the actions' defaults with the user's changes.
 package struct KeyTable: Hashable, Sendable {
-    /// The key that cannot be bound, so that there is always a way out.
+    /// The key that can't be bound, so that there is always a way out.
     package static let fixed = Key.control("c")
 
-    /// No key is in two rows of a context. A row that has lost its keys stays for others to come.
+    /// A key is in at most one row of a context. A row that has lost its keys is kept, because it may get others.
     private var rows: [KeyContext: [Binding]] = [:]
 
     package static let standard = KeyTable()
@@ -35,29 +35,29 @@ package struct KeyTable: Hashable, Sendable {
         }
     }
 
-    /// The row that a key has in a context.
+    /// Returns the row of a key in a context, or `nil` if there is none.
     package func binding(for key: Key, in context: KeyContext) -> Binding? {
         rows[context]?.first { $0.keys.contains(key) }
     }
 
-    /// The label of the first key for an action in a context, or `nil` if it has none there.
+    /// Returns the label of the action's first key in a context, or `nil` if it has none there.
     package func key(for action: String, in context: KeyContext) -> String? {
         let keys = rows[context]?.first { $0.line == action && !$0.keys.isEmpty }?.keys
-        // In a menu a letter may be an item's.
+        // In a menu, a letter may belong to an item.
         let sure = context == .menu ? keys?.first { !$0.isCharacter } : nil
         return (sure ?? keys?.first)?.label
     }
 
-    /// The rows of a context with keys that do something, in the order of the actions.
+    /// Returns the rows of a context whose keys do something, in the order of the actions.
     package func bindings(in context: KeyContext) -> [Binding] {
         rows[context]?.filter { !$0.keys.isEmpty && !$0.line.isEmpty } ?? []
     }
 
-    /// The keys of a context, in the order of its rows.
+    /// Returns the keys of a context, in the order of its rows.
     package func keys(in context: KeyContext) -> [Key] { rows[context]?.flatMap(\.keys) ?? [] }
 
-    /// Makes a key run a line in a context, or do nothing if the line is empty. A letter is then typed where text is.
-    /// Hints name the key that was bound last.
+    /// Binds a key to a line in a context, or to nothing if the line is empty. In text contexts an unbound letter is
+    /// typed. Hints name the key bound last.
     package mutating func bind(_ key: Key, in context: KeyContext, to line: String) {
         guard binding(for: key, in: context)?.line != line else { return }
         var rows = rows[context] ?? []
@@ -74,10 +74,10 @@ package struct KeyTable: Hashable, Sendable {
 }
 
 extension KeyTable {
-    /// A hint with the keys in force: `{connect} connects` becomes `c connects`, or `:connect connects` if no key does
-    /// it. The keys are what to press in `context`: where that place has none for an action, another view has one, and
-    /// what leads there comes first, as in `Esc r` or `2 Enter`. `view` names the view whose action is meant, if several
-    /// views have one of that name.
+    /// Returns a hint with the effective keys: `{connect} connects` becomes `c connects`, or `:connect connects` if no
+    /// key runs it. The keys are those to press in `context`. If only another view has one, the keys that lead there
+    /// come first, as in `Esc r` or `2 Enter`. `view` names the view whose action is meant, if several views have an
+    /// action of that name.
     package func naming(_ text: String, in context: KeyContext = .list, of view: KeyContext? = nil) -> String {
         var named = ""
         var rest = text[...]
@@ -90,7 +90,7 @@ extension KeyTable {
         return named + rest
     }
 
-    /// What to press for an action.
+    /// Returns the keys to press for an action.
     private func pressed(_ name: String, in context: KeyContext, of wanted: KeyContext?) -> String? {
         let isHere = wanted.map { $0 == context || context == .composer && $0 == .talk } ?? true
         if isHere, let key = key(for: name, in: context) { return key }
@@ -99,7 +99,7 @@ extension KeyTable {
         return [way(from: context, to: found), key(for: name, in: found)].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// What to press to get from one place to a view. While a line is typed, letters are text until it is left.
+    /// Returns the key to press to reach a view. While a line is typed, letters are text until the line is left.
     private func way(from context: KeyContext, to view: KeyContext) -> String? {
         switch context {
         case .composer where view == .talk: key(for: "leave", in: .composer)

@@ -1,6 +1,6 @@
-/// How something looks, as a person writes it: `yellow bold`, `214`, `default reverse`.
+/// A look in text form: `yellow bold`, `214`, `default reverse`.
 package struct ColourText: Hashable, Sendable {
-    /// One of the 256 colours of xterm; nil: the terminal's own.
+    /// One of xterm's 256 colors, or `nil` for the terminal's default.
     package var index: Int?
     package var emphasis: Style.Emphasis = []
     package var isDim = false
@@ -16,7 +16,7 @@ package struct ColourText: Hashable, Sendable {
         ("bold", .bold), ("reverse", .reverse), ("underline", .underline),
     ]
 
-    /// Reads it; nil and the word that means nothing where there is one.
+    /// Parses a look. Returns `nil` and the first invalid word if there is one.
     package static func parse(_ text: String) -> (colour: ColourText?, wrong: String) {
         var colour = ColourText()
         for word in text.split(separator: " ").map(String.init) {
@@ -36,14 +36,14 @@ package struct ColourText: Hashable, Sendable {
         return (colour, "")
     }
 
-    /// In the form that `parse` reads.
+    /// The look in the form that `parse` reads.
     package var text: String {
         let number = index.map { $0 < 8 ? Self.names[$0] : $0 < 16 ? "bright-" + Self.names[$0 - 8] : String($0) }
         let words = [number ?? "default"] + Self.emphases.filter { emphasis.contains($0.1) }.map(\.0)
         return (words + (isDim ? ["dim"] : [])).joined(separator: " ")
     }
 
-    /// The nearest of the first `count` colours (8 or 16), by what xterm shows.
+    /// Returns the nearest of the first `count` colors (8 or 16), measured by xterm's values.
     package static func nearest(_ index: Int, among count: Int) -> Int {
         guard index >= count else { return index }
         let wanted = components(index)
@@ -55,7 +55,7 @@ package struct ColourText: Hashable, Sendable {
         return red * red + green * green + blue * blue
     }
 
-    /// What xterm shows for one of its 256: 16 by name, a cube of 6 steps a side, 24 greys.
+    /// Returns xterm's value of one of the 256 colors: 16 by name, a cube with 6 steps per side, 24 grays.
     package static func components(_ index: Int) -> RGB {
         switch index {
         case 7: return RGB(229, 229, 229)

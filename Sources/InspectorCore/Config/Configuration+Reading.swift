@@ -1,9 +1,10 @@
 import SocketCore
 
 extension Configuration {
-    /// Reads a configuration; what it does not say stays as it is without one.
-    /// - Returns: the first mistake, where there is one: an unknown name, a value that a name cannot have, a key that is
-    ///   bound twice, a command that is none.
+    /// Parses a configuration. Settings that it does not mention keep their defaults.
+    /// - Returns: the configuration or the first mistake, which is an unknown name, an invalid value, a key bound twice
+    ///   or an
+    /// unknown command.
     package static func parse(_ text: String) -> Result<Configuration, TOML.Failure> {
         do throws(TOML.Failure) {
             let document = try TOML.parse(text).get()
@@ -22,19 +23,19 @@ extension Configuration {
         var context: KeyContext
     }
 
-    /// Where a key was bound, and whether in all places at once.
+    /// Where a key was bound, and whether for all views at once.
     private struct Place {
         var position: TOML.Position
         var isGeneral: Bool
     }
 
-    /// Refuses keys with which a prompt, a menu or a dialog has no way out.
+    /// Rejects bindings that leave a prompt, a menu or a dialog without a way out.
     private func checkWaysOut(_ bound: [BoundKey: Place]) throws(TOML.Failure) {
         for context in KeyContext.allCases {
             let positions = bound.filter { $0.key.context == context }.values.map(\.position)
             guard let position = positions.max(by: { $0.line < $1.line }) else { continue }
             for action in Action.all where action.use(in: context)?.needsKey == true {
-                // A letter may be that of a menu's item, which comes first.
+                // A letter may belong to a menu item, which takes precedence.
                 let ways = keys.bindings(in: context).filter { $0.action?.name == action.name }.flatMap(\.keys)
                 guard !ways.contains(where: { context != .menu || !$0.isCharacter }) else { continue }
                 throw TOML.Failure(position, "nothing is bound to \(action.name) in \(context.rawValue)")
@@ -139,7 +140,7 @@ extension Configuration {
         }
         for context in try contexts(place, entry) {
             try check(key, line, in: context, entry)
-            // What is said of one place wins over what is said of all of them, whichever stands first.
+            // A binding for one view overrides one for all views, in either order.
             let isGeneral = place == Self.allViews
             if let other = bound[BoundKey(key: key, context: context)] {
                 guard isGeneral != other.isGeneral else {
@@ -153,7 +154,7 @@ extension Configuration {
         }
     }
 
-    /// Refuses a key that would keep a letter from being typed, and an action that cannot be done in a context.
+    /// Rejects a key that would keep a letter from being typed, and an action that is not available in a context.
     private func check(
         _ key: Key, _ line: String, in context: KeyContext, _ entry: TOML.Entry
     ) throws(TOML.Failure) {

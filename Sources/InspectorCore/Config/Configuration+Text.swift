@@ -1,6 +1,6 @@
 extension Configuration {
-    /// The whole configuration in force, as a file that reads back to the same. `colour` says how a role looks that is
-    /// not set here; such a line is a comment.
+    /// Returns the whole effective configuration, as a file that parses to the same. `colour` returns the look of a
+    /// role that is not set here. Such a line is a comment.
     package func text(colour: (Role) -> ColourText) -> String {
         var lines = ["# socktui's configuration in force; a part of TOML 1.0.", "", "[options]"]
         for option in Self.options {
@@ -27,8 +27,8 @@ extension Configuration {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Each key of a context with its line: the default keys in the order of their actions, bound or not, then those
-    /// that the user has added.
+    /// Returns each key of a context with its line: the default keys in the order of their actions, bound or not,
+    /// followed by the keys that the user has added.
     private func bound(in context: KeyContext) -> [(key: Key, line: String)] {
         let added = keys.keys(in: context).sorted { $0.label < $1.label }
         var seen: Set = [KeyTable.fixed]
@@ -46,7 +46,7 @@ extension Configuration {
         }
     }
 
-    /// As a literal string where that can be, so that escapes of ours need not be escaped again.
+    /// Returns a literal string if possible, so that our escapes don't need to be escaped again.
     private static func quoted(_ text: String) -> String {
         let isLiteral = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "'" && $0.value != 0x7F }
         if isLiteral { return text.contains("\\") || text.contains("\"") ? "'\(text)'" : "\"\(text)\"" }

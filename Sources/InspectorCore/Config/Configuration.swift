@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What a person can set once and for all, in one file.
+/// What a user can set permanently, in one file.
 package struct Configuration: Hashable, Sendable {
-    /// How many colours are used.
+    /// The number of colors.
     package enum Depth: String, Hashable, Sendable, CaseIterable {
         case auto
         case many = "256"
@@ -17,24 +17,24 @@ package struct Configuration: Hashable, Sendable {
     package var isASCII = false
     package var depth = Depth.auto
     package var theme = Theme.auto
-    /// Whether the mouse works from the start.
+    /// Whether the mouse is on from the start.
     package var mouse = true
-    /// Whether what was opened is remembered for the start screen.
+    /// Whether opened targets are remembered for the start screen.
     package var recent = true
-    /// Whether lines that are sent are kept for other runs.
+    /// Whether sent lines are kept for later runs.
     package var history = true
-    /// Bytes of traffic that are kept of one connection, and of all of them together.
+    /// The bytes of traffic kept for one connection. `keepTotal` is the limit for all of them together.
     package var keep = 4 << 20
     package var keepTotal = 64 << 20
-    /// How much of a run is kept to go back in it; `nil`: nothing.
+    /// How much of a run is kept for rewinding, or `nil` for none.
     package var rewind: Duration?
-    /// The file that the program's own log goes to; empty: none.
+    /// The path of the program's own log, or an empty string for none.
     package var log = ""
     package var keys = KeyTable.standard
     package var colours: [Role: ColourText] = [:]
-    /// Which warnings are told, and after how long.
+    /// Which warnings are shown, and after how long.
     package var lints = LintSettings()
-    /// Rules by the name of their profile, those that need no configuration included.
+    /// The rules of each profile, including the built-in profiles.
     package var faults = FaultProfile.builtIn
 
     package init() {}
@@ -44,9 +44,9 @@ package struct Configuration: Hashable, Sendable {
         package var name: String
         package var help: String
         var show: @Sendable (Configuration) -> TOML.Value
-        /// False: the value is none of those it can have.
+        /// Sets the option. Returns `false` if the value is invalid.
         var set: @Sendable (TOML.Value, inout Configuration) -> Bool
-        /// What it can be, as the end of a sentence.
+        /// The valid values, as the end of a sentence.
         var values: String
     }
 
@@ -114,11 +114,11 @@ package struct Configuration: Hashable, Sendable {
             }, values: "true or false")
     }
 
-    /// What `[keys.views]` stands for.
+    /// The key of `[keys.views]`, which applies to all views.
     static let allViews = "views"
 }
 
 extension TOML.Value {
-    /// The text of a string.
+    /// The string, or `nil` for any other type.
     var text: String? { if case .string(let text) = self { text } else { nil } }
 }

@@ -1,5 +1,5 @@
-/// A part of TOML 1.0: comments, tables, bare, quoted and dotted keys, and as values basic and literal strings of one
-/// line, whole numbers in decimal, booleans, and arrays. Every document that this reads is TOML and means the same there.
+/// A subset of TOML 1.0: comments, tables, bare, quoted and dotted keys, single-line basic and literal strings, decimal
+/// integers, booleans and arrays. Every document that this accepts is valid TOML with the same meaning.
 package struct TOML: Hashable, Sendable {
     package indirect enum Value: Hashable, Sendable {
         case string(String)
@@ -11,7 +11,7 @@ package struct TOML: Hashable, Sendable {
     /// The most parts of a dotted key.
     static let deepestKey = 8
 
-    /// Where something stands, both counted from 1; columns are characters.
+    /// A position in the document. Line and column are counted from 1. Columns are characters.
     package struct Position: Hashable, Sendable {
         package var line: Int
         package var column: Int
@@ -22,7 +22,7 @@ package struct TOML: Hashable, Sendable {
         }
     }
 
-    /// What is wrong, and where.
+    /// A mistake and its position.
     package struct Failure: Error, Hashable, Sendable {
         package var position: Position
         package var message: String
@@ -33,22 +33,22 @@ package struct TOML: Hashable, Sendable {
         }
     }
 
-    /// One key with its value, under the tables it stands in.
+    /// One key with its value, below the tables that contain it.
     package struct Entry: Hashable, Sendable {
         package var path: [String]
         package var value: Value
-        /// Where the key and where the value begin.
+        /// The position of the key. `position` is that of the value.
         package var key: Position
         package var position: Position
     }
 
-    /// In the order of the document.
+    /// The entries, in the order of the document.
     package private(set) var entries: [Entry] = []
 
     private var values: Set<[String]> = []
     private var tables: Set<[String]> = []
 
-    /// Reads a document.
+    /// Parses a document.
     package static func parse(_ text: String) -> Result<TOML, Failure> {
         var document = TOML()
         var reader = TOMLReader(text)
@@ -93,7 +93,7 @@ package struct TOML: Hashable, Sendable {
         for length in 1..<entry.path.count {
             let above = Array(entry.path.prefix(length))
             if values.contains(above) { throw Failure(entry.key, "\(above.joined(separator: ".")) is no table") }
-            // A dotted key makes its tables, so that no heading can open them again.
+            // A dotted key creates its tables, so no heading can open them later.
             if length > table { tables.insert(above) }
         }
         entries.append(entry)

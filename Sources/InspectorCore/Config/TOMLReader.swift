@@ -22,7 +22,7 @@ struct TOMLReader {
         while next == " " || next == "\t" { index += 1 }
     }
 
-    /// Skips blanks, comments and line ends; false at the end of the document.
+    /// Skips blanks, comments and line ends. Returns `false` at the end of the document.
     mutating func skipToContent() throws(TOML.Failure) -> Bool {
         while true {
             skipBlanks()
@@ -32,7 +32,7 @@ struct TOMLReader {
         }
     }
 
-    /// Nothing else follows a key's value or a table's name on a line.
+    /// Ends a line. Nothing else may follow a key's value or a table's name.
     mutating func endLine() throws(TOML.Failure) {
         skipBlanks()
         try skipComment()
@@ -65,7 +65,7 @@ struct TOMLReader {
 
     // MARK: Keys
 
-    /// A key, and the blanks around it and its dots.
+    /// Reads a key, and the blanks around it and its dots.
     mutating func path() throws(TOML.Failure) -> [String] {
         var path: [String] = []
         repeat {
@@ -127,7 +127,7 @@ struct TOMLReader {
         }
     }
 
-    /// `true`, `false`, or a whole number.
+    /// Reads `true`, `false` or an integer.
     private mutating func word() throws(TOML.Failure) -> TOML.Value {
         let begin = position
         let start = index

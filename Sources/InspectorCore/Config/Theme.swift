@@ -1,15 +1,15 @@
 import SocketCore
 
-/// Which set of colors is used: the one for a dark background, or the one for a light background.
+/// Which colors are used: those for a dark or those for a light background.
 package enum Theme: String, Hashable, Sendable, CaseIterable {
-    /// As the terminal says.
+    /// Follows the terminal's background.
     case auto
     case light, dark
 
     /// `auto, light or dark`.
     package static let words = Spelling.alternatives(allCases.map(\.rawValue))
 
-    /// Whether `COLORFGBG` names a light background: its last number is a color of 16. `nil` if it names none.
+    /// Whether `COLORFGBG` names a light background, or `nil` if it names none. Its last number is one of 16 colors.
     package static func isLight(colourVariable text: String) -> Bool? {
         guard let last = text.split(separator: ";").last, let index = Int(last), (0...15).contains(index) else {
             return nil
@@ -18,7 +18,7 @@ package enum Theme: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A color as it is sent to a screen, 0 to 255 for each part.
+/// A color on the screen, from 0 to 255 for each component.
 package struct RGB: Hashable, Sendable {
     package var red: Int
     package var green: Int
@@ -28,7 +28,7 @@ package struct RGB: Hashable, Sendable {
         (self.red, self.green, self.blue) = (red, green, blue)
     }
 
-    /// Reads what a terminal answers: `rgb:1e1e/1e1e/1e1e`, or `rgba:` with a fourth part, 1 to 4 digits for each.
+    /// Parses a terminal's answer: `rgb:1e1e/1e1e/1e1e`, or `rgba:` with a fourth component, with 1 to 4 digits each.
     package init?(answer text: String) {
         let halves = text.split(separator: ":", omittingEmptySubsequences: false)
         guard halves.count == 2, halves[0] == "rgb" || halves[0] == "rgba" else { return nil }
@@ -42,11 +42,11 @@ package struct RGB: Hashable, Sendable {
         self.init(red, green, blue)
     }
 
-    /// Whether black text is easier to read on it than white text: its luminance is above 0.18, with a gamma of 2.
+    /// Whether black text is easier to read on it than white text. Its luminance is then above 0.18, with a gamma of 2.
     package var isLight: Bool {
         21 * red * red + 72 * green * green + 7 * blue * blue > 18 * 255 * 255
     }
 
-    /// 24 bits, as terminals with direct colors count.
+    /// The 24-bit value that terminals with direct colors use.
     package var number: Int { red << 16 | green << 8 | blue }
 }

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Which rows are listed. Words are joined by AND, `|` is OR, `!` is NOT, parentheses group; `FilterTerm` has the words.
+/// Selects the rows to list. Words are joined by AND, `|` is OR, `!` is NOT, and parentheses group. See `FilterTerm`.
 package struct Filter: Hashable, Sendable {
-    /// What is wrong with a filter, and where: characters counted from its beginning.
+    /// A mistake in a filter and its position, in characters from the beginning.
     package struct Failure: Error, Hashable, Sendable {
         package var message: String
         package var range: Range<Int>
@@ -15,11 +15,11 @@ package struct Filter: Hashable, Sendable {
         case term(FilterTerm)
     }
 
-    /// As it was typed.
+    /// The filter as typed.
     package let text: String
     private let root: Node
 
-    /// Lets everything through.
+    /// Creates a filter that matches everything.
     package init() {
         text = ""
         root = .all([])
@@ -30,7 +30,7 @@ package struct Filter: Hashable, Sendable {
         self.root = root
     }
 
-    /// Reads a filter.
+    /// Parses a filter.
     package static func parse(_ text: String) -> Result<Filter, Failure> {
         var grammar = FilterGrammar(text)
         do throws(Failure) {
@@ -44,10 +44,10 @@ package struct Filter: Hashable, Sendable {
     package static func == (left: Filter, right: Filter) -> Bool { left.text == right.text }
     package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    /// Whether it lets everything through.
+    /// Whether it matches everything.
     package var isEmpty: Bool { terms.allSatisfy { $0 == .unfinished } }
 
-    /// Whether it asks for what only the kernel knows.
+    /// Whether it needs kernel state.
     package var asksKernel: Bool { terms.contains { $0.asksKernel } }
 
     private var terms: [FilterTerm] {
@@ -61,17 +61,17 @@ package struct Filter: Hashable, Sendable {
         return terms(root)
     }
 
-    /// The sessions that are listed, in their order.
+    /// Returns the matching sessions, in their order.
     package func matching(_ sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings) -> [SocketSnapshot] {
         sockets.filter { socket in decide(root) { $0.matches(socket, now, findings) } }
     }
 
-    /// Whether a line about the program itself is listed: only by its words.
+    /// Whether a line about the program itself matches. Only its words are compared.
     package func matches(words: String) -> Bool {
         decide(root) { $0.matches(words: words) }
     }
 
-    /// Whether an event is listed: by its own words, and where a term asks of the session, by that, while it is known.
+    /// Whether an event matches: by its own words, and by its session, if a term needs that and it is still known.
     package func matches(
         _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings
     ) -> Bool {
@@ -82,7 +82,7 @@ package struct Filter: Hashable, Sendable {
         switch node {
         case .all(let nodes): nodes.allSatisfy { decide($0, matches) }
         case .any(let nodes): nodes.contains { decide($0, matches) }
-        // What is still being typed lets everything through, refused or not.
+        // An unfinished term matches everything, negated or not.
         case .not(.term(.unfinished)): true
         case .not(let node): !decide(node, matches)
         case .term(let term): matches(term)

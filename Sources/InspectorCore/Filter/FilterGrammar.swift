@@ -1,11 +1,11 @@
 import SocketCore
 
-/// Reads a filter: `state:estab (port:443 | port:8443) !lint:idle`.
+/// Parses a filter: `state:estab (port:443 | port:8443) !lint:idle`.
 struct FilterGrammar {
     private enum Token: Equatable {
         case open, close, or, not
         case word(String)
-        /// `/text/`, with an `i` after it for either case.
+        /// `/text/`, followed by `i` to ignore case.
         case pattern(Pattern)
         /// `"text"`
         case quoted(String)
@@ -15,7 +15,7 @@ struct FilterGrammar {
     private var tokens: [(token: Token, range: Range<Int>)] = []
     private var next = 0
     private var depth = 0
-    /// Nesting beyond this is a slip of the finger.
+    /// Deeper nesting is considered a mistake.
     private static let deepest = 32
 
     init(_ text: String) {
@@ -59,7 +59,7 @@ struct FilterGrammar {
         }
     }
 
-    /// Up to the next `/`; while there is none it is still being typed.
+    /// Parses up to the next `/`. Without one, the pattern is unfinished.
     private mutating func pattern(from start: Int, _ index: inout Int) throws(Filter.Failure) {
         var text = ""
         while index < characters.count, characters[index] != "/" {
@@ -100,7 +100,7 @@ struct FilterGrammar {
         while current == .or {
             let range = tokens[next].range
             next += 1
-            // Nothing follows it yet: it is still being typed.
+            // Without an operand it is unfinished.
             guard next < tokens.count else { return .term(.unfinished) }
             if current == .or || current == .close { throw failure("a word has to follow", range) }
             nodes.append(try conjunction())
@@ -131,7 +131,7 @@ struct FilterGrammar {
             depth += 1
             defer { depth -= 1 }
             if depth > Self.deepest { throw failure("nested too deeply", range) }
-            // Without its ) it is still being typed, but what is there already counts.
+            // Without its ) it is unfinished, but what is there already counts.
             guard next < tokens.count else { return .term(.unfinished) }
             let node = try alternatives()
             if current == .close { next += 1 }

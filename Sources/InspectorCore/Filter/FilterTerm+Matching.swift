@@ -1,7 +1,7 @@
 import SocketCore
 
 extension FilterTerm {
-    /// Whether a session is listed.
+    /// Whether a session matches.
     func matches(
         _ socket: SocketSnapshot, _ now: MonotonicTime, _ findings: Findings
     ) -> Bool {
@@ -37,7 +37,7 @@ extension FilterTerm {
         }
     }
 
-    /// Whether an event is listed.
+    /// Whether an event matches.
     func matches(
         _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings
     ) -> Bool {
@@ -55,7 +55,7 @@ extension FilterTerm {
         }
     }
 
-    /// Whether a line about no session is listed.
+    /// Whether a line without a session matches.
     func matches(words: String) -> Bool {
         switch self {
         case .text(let text): words.lowercased().contains(text)
@@ -68,13 +68,13 @@ extension FilterTerm {
         }
     }
 
-    /// Whether a rule with an effect that begins so concerns it; a dribble is a slice.
+    /// Whether a rule applies whose effect starts with this word. A dribble counts as a slice.
     private static func hasFault(_ effect: String, _ socket: SocketSnapshot) -> Bool {
         let name = effect == "dribble" ? "slice" : effect
         return socket.fault?.rules.contains { name == "any" || $0.effect.hasPrefix(name) } ?? false
     }
 
-    /// Its words as a row shows them, for search and plain text.
+    /// Returns the session's words as a row shows them, for search and plain text.
     static func words(_ socket: SocketSnapshot) -> [String] {
         [socket.id.description, socket.stateWord, socket.role.rawValue] + names(socket)
     }
@@ -92,7 +92,7 @@ extension FilterTerm {
             + socket.writing.pending
     }
 
-    /// The words for the kind of the current read.
+    /// Returns the words for the kind of the current read.
     private static func readWords(_ socket: SocketSnapshot) -> [String] {
         socket.reading.current.map { [$0.kind.word, $0.kind.name] } ?? []
     }
@@ -123,12 +123,12 @@ extension FilterTerm {
 }
 
 extension SocketSnapshot {
-    /// What is known of it from outside: of a socket, or of both ends of a connection that is captured.
+    /// The host's facts about a socket, or about both ends of a captured connection.
     fileprivate var hosts: [HostSnapshot] { [host, ends?.local?.host, ends?.peer?.host].compactMap { $0 } }
 }
 
 extension FilterTerm.Asks {
-    /// Whether this is what the column says: `recv 4.0K`, `send 47.7M`, `nobody`.
+    /// Whether the column shows this text: `recv 4.0K`, `send 47.7M`, `nobody`.
     func matches(_ text: String) -> Bool {
         let isWrite = ["send", "write"].contains { text.hasPrefix($0) }
         switch self {
@@ -140,8 +140,8 @@ extension FilterTerm.Asks {
 }
 
 extension String {
-    /// Whether it holds this text, which is in lower case; its own case does not matter. All rows are asked at each key that
-    /// is typed, and nearly all of them are ASCII: those are compared where they are.
+    /// Whether it contains `text`, which must be lower case, ignoring its own case. Every keystroke checks all rows,
+    /// and nearly all of them are ASCII, so those are compared in place.
     func holds(_ text: String) -> Bool {
         var (own, wanted) = (self, text)
         let found = own.withUTF8 { own -> Bool? in

@@ -2,13 +2,13 @@ import SocketCore
 
 /// One word of a filter.
 enum FilterTerm: Hashable, Sendable {
-    /// What is wrong with a word.
+    /// A mistake in a word.
     struct Problem: Error {
         var message: String
     }
 
     enum Relation: String, Hashable, Sendable, CaseIterable {
-        // In this order `>=` is found before `>`.
+        // `>=` must come before `>` to be found.
         case atLeast = ">="
         case atMost = "<="
         case more = ">"
@@ -17,16 +17,16 @@ enum FilterTerm: Hashable, Sendable {
     }
 
     enum Quantity: String, Hashable, Sendable, CaseIterable {
-        /// Bytes unread, in the kernel and read ahead; bytes queued for writing.
+        /// Unread bytes, in the kernel and read ahead, and bytes queued for writing.
         case rq, wq
         case rx, tx
         case idle, age
         case rtt
-        /// Reads, and writes, that wait after the current one.
+        /// Reads and writes queued after the current one.
         case reads, writes
     }
 
-    /// What a program asks of its socket.
+    /// What a program requests of its socket.
     enum Asks: String, Hashable, Sendable, CaseIterable {
         case read, write, none
     }
@@ -43,7 +43,7 @@ enum FilterTerm: Hashable, Sendable {
     case read(String)
     case tls(String)
     case webSocket(String)
-    /// Of sockets that are looked at from outside.
+    /// For sockets inspected from outside.
     case program(String)
     case process(Int32)
     case user(UInt32)
@@ -51,14 +51,14 @@ enum FilterTerm: Hashable, Sendable {
     case asks(Asks)
     case cgroup(String)
     case namespace(String)
-    /// A rule with this effect concerns it.
+    /// A rule with this effect applies.
     case fault(String)
-    /// A breakpoint holds it.
+    /// A breakpoint holds the connection.
     case held
     case compare(Quantity, Relation, Double)
     case pattern(Pattern)
     case text(String)
-    /// Still being typed: lets everything through.
+    /// An unfinished term, which matches everything.
     case unfinished
 
     var asksKernel: Bool {
@@ -73,7 +73,7 @@ enum FilterTerm: Hashable, Sendable {
 
     // MARK: Reading
 
-    /// What can stand before a colon.
+    /// The words allowed before a colon.
     private enum Key: String, CaseIterable {
         case id, state, port, peer, role, kind, tag, flag, lint, warn, read, tls, program, pid, user, fd, asks, cgroup,
             netns
@@ -94,7 +94,7 @@ enum FilterTerm: Hashable, Sendable {
         if let comparison = try comparison(lower) { return comparison }
         guard let colon = lower.firstIndex(of: ":") else { return .text(lower) }
         let value = String(lower[lower.index(after: colon)...])
-        // An address with its scheme, also where that is called as a key is.
+        // An address with its scheme, even if the scheme is also a key.
         if value.hasPrefix("//") { return .text(lower) }
         switch Key(rawValue: String(lower[..<colon])) {
         case .id: return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
@@ -148,20 +148,20 @@ enum FilterTerm: Hashable, Sendable {
         }
     }
 
-    /// What stands before the colon of an address, and is no key.
+    /// What can precede the colon of an address and is not a key.
     private static let schemes: Set = [
         "unix", "unixgram", "udp", "tcp", "tls", "ws", "wss", "ws+unix", "http", "https", "socks5", "localhost",
     ]
 
-    /// Refuses a word that looks like a key and its value, and is none: as text it would match nothing without a word.
-    /// Addresses and what is still being typed pass.
+    /// Rejects a word that looks like a key with a value but has an unknown key. As text it would silently match
+    /// nothing. Addresses and unfinished words are accepted.
     private static func refuseUnknown(_ key: String, _ value: String) throws(Problem) {
         let isWord = !key.isEmpty && key.allSatisfy { ("a"..."z").contains($0) || $0 == "-" || $0 == "_" }
         guard isWord, !value.isEmpty, !schemes.contains(key) else { return }
         let isHex = { (text: String) in text.allSatisfy { $0.isHexDigit || $0 == ":" } }
         if key.count <= 4, isHex(key), isHex(value) { return }
         let suggestion = Spelling.suggestion(for: key, among: keys + Quantity.allCases.map(\.rawValue))
-        // A host and its port, unless it is a key but for one letter.
+        // A host and its port, unless only one letter is different from a key.
         if value.allSatisfy(\.isNumber), !keys.contains(where: { Spelling.distance($0, key) == 1 }) { return }
         throw Problem(message: "no such key; quotes search for text" + suggestion)
     }
@@ -197,7 +197,7 @@ enum FilterTerm: Hashable, Sendable {
         throw Problem(message: "no such quantity; \(names.joined(separator: ", "))" + suggestion)
     }
 
-    /// `rq>0`, `wq>=64K`, `idle>30s`; nil: no comparison at all.
+    /// Parses `rq>0`, `wq>=64K` or `idle>30s`. Returns `nil` if it is not a comparison.
     private static func comparison(_ word: String) throws(Problem) -> FilterTerm? {
         guard let quantity = Quantity.allCases.first(where: { word.hasPrefix($0.rawValue) }),
             let relation = Relation.allCases.first(where: {
