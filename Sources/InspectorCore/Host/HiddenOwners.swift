@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Whose sockets have no program in sight.
+/// The users whose sockets have no visible program.
 package enum HiddenOwners {
-    /// `14 sockets of user 33 (www), 2 of user 0 (root)`; `nil`: the program of each is known.
+    /// Returns `14 sockets of user 33 (www), 2 of user 0 (root)`, or `nil` if every program is known.
     package static func text(_ look: HostLook, names: [UInt32: String] = [:]) -> String? {
         var counts: [UInt32: Int] = [:]
         for socket in look.sockets where socket.inode != 0 && look.owners[socket.inode] == nil {
@@ -11,7 +11,7 @@ package enum HiddenOwners {
         return text(counts, names: names)
     }
 
-    /// - Parameter counts: how many sockets each user has.
+    /// - Parameter counts: the number of sockets of each user.
     package static func text(_ counts: [UInt32: Int], names: [UInt32: String]) -> String? {
         guard !counts.isEmpty else { return nil }
         let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
@@ -27,6 +27,6 @@ package enum HiddenOwners {
         return words.joined(separator: ", ")
     }
 
-    /// Users that are named; the others are counted.
+    /// The most users that are named. The others are counted.
     private static let most = 3
 }

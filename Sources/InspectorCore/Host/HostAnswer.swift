@@ -1,21 +1,21 @@
 import SocketCore
 
-/// What `why` says of a process, a port or an address.
+/// The answer of `why` about a process, a port or an address.
 package struct HostAnswer: Sendable {
-    /// The sockets that were meant.
+    /// The sockets that the target selects.
     package let sockets: [HostSocket]
     /// The verdicts about them, the worst first.
     package let found: [HostVerdict]
-    /// Where nothing is wrong: what goes on on each connection.
+    /// If nothing is wrong, a description of each connection.
     package let stories: [String]
     private let hidden: HostLook.Hidden
-    /// The processes that were meant, and how many of them did not show which sockets they have.
+    /// The number of processes that the target selects, and how many of them did not reveal their sockets.
     private let processes: (meant: Int, closed: Int)
 
-    /// Connections of which a story is told.
+    /// The most connections described.
     private static let mostStories = 8
 
-    /// `nil`: the look had no such socket.
+    /// Creates an answer, or returns `nil` if the look has no such socket.
     package init?(_ target: HostTarget, _ processes: Set<Int32>, _ look: HostLook, _ judge: HostJudge) {
         let meant = look.sockets.filter { socket in
             target.matches(socket) || look.owners[socket.inode]?.contains { processes.contains($0.process) } == true
@@ -32,8 +32,8 @@ package struct HostAnswer: Sendable {
         stories = found.contains { $0.severity > .note } ? [] : Self.stories(meant, judge)
     }
 
-    /// Connections first, both ends of one told once. What only waits for late segments is counted: a busy server has
-    /// hundreds of those.
+    /// Describes connections first, both ends together. Those in TIME-WAIT are counted, because a busy server has
+    /// hundreds.
     private static func stories(_ meant: [HostSocket], _ judge: HostJudge) -> [String] {
         let connections = meant.filter { $0.transport.isStream && !$0.isListening && $0.peer != nil }
         let closed = connections.filter { $0.state == .timeWait }
@@ -76,7 +76,7 @@ package struct HostAnswer: Sendable {
         return lines
     }
 
-    /// The same for programs.
+    /// The answer as JSON, for programs.
     package var json: JSON {
         [
             "type": "why", "sockets": JSON(sockets.count), "verdicts": .array(found.map { .object($0.json) }),
@@ -86,7 +86,7 @@ package struct HostAnswer: Sendable {
 }
 
 extension HostSocket {
-    /// `127.0.0.1:9000 < 127.0.0.1:51022`, or its one end. Not sanitized.
+    /// `127.0.0.1:9000 < 127.0.0.1:51022`, or its only address. Not sanitized.
     var place: String {
         if local == .unnamed, peer == nil || peer == .unnamed {
             return transport.isStream ? "unnamed Unix pair" : "unnamed Unix socket"

@@ -1,48 +1,47 @@
 import SocketCore
 
-/// How a socket's bytes, or a listener's connections, are asked for by the programs that have it open, as one look
-/// showed it.
+/// How the programs that have a socket open request its bytes, or a listener's connections, in one look.
 package struct HostAsking: Hashable, Sendable {
-    /// The order is that of belief: of several owners, the first of these is what counts.
+    /// The kinds in order of precedence. If there are several owners, the first of these counts.
     package enum Kind: Int, Hashable, Sendable {
-        /// A thread waits for them, or an event loop does that is not edge-triggered.
+        /// A thread, or an event loop that is not edge-triggered, waits for them.
         case asks
         /// A signal, a debugger or a frozen cgroup has stopped the program.
         case stopped
-        /// A request may be pending where no look sees it (io_uring).
+        /// A request that no look can see may be pending (io_uring).
         case unseen
-        /// Its program is not known, or what it does is not.
+        /// Its program, or what the program does, is not known.
         case hidden
-        /// Its event loop was told once, edge-triggered.
+        /// Its event loop was notified once, edge-triggered.
         case edge
-        /// An event loop listens for it, but no thread waits in that loop.
+        /// An event loop registered it, but no thread waits in that loop.
         case stuck
-        /// Nobody asks.
+        /// No program requests them.
         case unasked
-        /// It waits to be accepted.
+        /// It is waiting to be accepted.
         case unaccepted
         /// Its program has closed it.
         case orphan
     }
 
     package var kind: Kind
-    /// What this rests on.
+    /// The evidence for this.
     package var proof: Evidence
     package var time: MonotonicTime
     package var process: HostProcess.ID?
     package var descriptor: Int32?
-    /// How many more processes have it open.
+    /// The number of other processes that have it open.
     package var others = 0
-    /// The thread that asks, or the program's first, and how long it has not run.
+    /// The requesting thread, or the program's first thread. `idle` is how long it has not run.
     package var thread: Int32?
     package var idle: Duration?
     /// Whether that thread waits for this socket.
     package var isWaiting = false
-    /// Whether its program has one thread only, which sleeps for a time: it may look at what came each time it wakes.
+    /// Whether its program has only one thread, which sleeps for a time. It may check for input whenever it wakes up.
     var wakesLater = false
-    /// What is seen: `thread 4711 is in futex`. Sanitized.
+    /// The observation: `thread 4711 is in futex`. Sanitized.
     package var words = ""
-    /// The same in a column: `send 47.7M`, `epoll ET`.
+    /// The observation for a column: `send 47.7M`, `epoll ET`.
     package var short = ""
 
     init(_ kind: Kind, _ proof: Evidence, _ time: MonotonicTime) {
@@ -51,7 +50,7 @@ package struct HostAsking: Hashable, Sendable {
 }
 
 extension Evidence {
-    /// Whether it suffices to say that nobody asks.
+    /// Whether it is enough to prove that no program requests the bytes.
     var provesSilence: Bool { self == .arguments || self == .idle }
 }
 
@@ -78,7 +77,7 @@ extension HostCall {
 }
 
 extension HostThread {
-    /// What it is in, as far as that is known.
+    /// The call or function that it is in, as far as known.
     package var words: String {
         if let call { return call.words }
         let isTold = !waitChannel.isEmpty && waitChannel != "0"
@@ -97,10 +96,10 @@ extension HostThread {
 extension HostScene {
     private static let sanitizer = Sanitizer(isASCII: false)
 
-    /// Foreign text, made safe for a terminal and cut.
+    /// Returns foreign text truncated and made safe for a terminal.
     static func safe(_ text: String) -> String { sanitizer.text(text.prefix(120)) }
 
-    /// `api.py[4711]`, `nginx[812]+3`, or who else has it where the program is not known. Sanitized.
+    /// Returns `api.py[4711]` or `nginx[812]+3`, or the other end if the program is not known. Sanitized.
     func title(_ asking: HostAsking?, of socket: HostSocket) -> String {
         guard let asking, let process = asking.process, let known = look.processes[process.number] else {
             if asking?.kind == .hidden { return "a program of user \(socket.user)" }
@@ -109,7 +108,7 @@ extension HostScene {
         return Self.safe(known.title) + (asking.others > 0 ? "+\(asking.others)" : "")
     }
 
-    /// `api.py`, where the number stands beside it.
+    /// Returns `api.py`, for use next to the process number.
     func name(_ asking: HostAsking?, of socket: HostSocket) -> String {
         guard let known = asking?.process.flatMap({ look.processes[$0.number] }) else {
             return title(asking, of: socket)

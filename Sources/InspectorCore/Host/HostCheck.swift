@@ -1,8 +1,9 @@
 import SocketCore
 
-/// Verdicts as `socktui host --check` prints them.
+/// Verdicts as printed by `socktui host --check`.
 package enum HostCheck {
-    /// Two lines or more for each verdict, and the count of all; `width`: where lines are wrapped, `nil`: nowhere.
+    /// Returns two lines or more for each verdict, and the total. Lines are wrapped at `width`, or not at all if it is
+    /// `nil`.
     package static func lines(
         _ found: [HostVerdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden = HostLook.Hidden(),
         owners: String? = nil, width: Int? = 80
@@ -20,8 +21,8 @@ package enum HostCheck {
         severity == .note ? severity.name : severity.name.uppercased()
     }
 
-    /// `2 problems, 1 note in 212 sockets; not checked: calls of 14 processes (ptrace_scope 1)`
-    /// - Parameter owners: whose sockets have no program in sight, as `HiddenOwners` says it.
+    /// Returns `2 problems, 1 note in 212 sockets; not checked: calls of 14 processes (ptrace_scope 1)`
+    /// - Parameter owners: the users whose sockets have no visible program, from `HiddenOwners`.
     package static func summary(
         _ found: [HostVerdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden, owners: String? = nil
     ) -> String {
@@ -35,7 +36,7 @@ package enum HostCheck {
         return parts.joined(separator: "; ")
     }
 
-    /// What was not seen: `calls of 14 processes (ptrace_scope 1)`.
+    /// Returns what was not visible: `calls of 14 processes (ptrace_scope 1)`.
     package static func missing(_ hidden: HostLook.Hidden, _ owners: String?) -> [String] {
         var missing: [String] = []
         if hidden.calls > 0 {

@@ -1,24 +1,24 @@
 import SocketCore
 
-/// The rows of sockets that are gone, with what was last known of them, and the events that tell of it.
+/// The rows of sockets that are gone, with their last known state, and the events that report it.
 struct HostClosings: Sendable {
-    /// So many rows and events are kept, the latest.
+    /// The number of rows and events kept. The oldest are dropped.
     private static let mostRows = 200
     private static let mostEvents = 1_000
 
     /// Oldest first.
     private(set) var rows: [SocketSnapshot] = []
-    /// How many there were, kept or not.
+    /// The number of closings, kept or not.
     private(set) var count: UInt64 = 0
     private var events: [SocketEvent] = []
     private var nextEvent: UInt64 = 0
-    /// Sockets whose connection is gone while their program still has them open, and what is said of them after that.
+    /// Sockets whose connection is gone while their program still has them open, and the words for their later end.
     private var held: [UInt64: String] = [:]
-    /// Beyond so many all are forgotten, since what the kernel lost is never told.
+    /// The number at which all are forgotten, because closings that the kernel lost are never reported.
     private static let mostHeld = 65_536
 
-    /// - Parameter row: as it was last seen.
-    /// - Parameter closing: what the kernel told of it for the last time; `nil`: nothing.
+    /// - Parameter row: the row as last seen.
+    /// - Parameter closing: the kernel's last report of the socket, or `nil` if there was none.
     mutating func append(_ row: SocketSnapshot, _ closing: HostSocket?, at now: MonotonicTime, _ words: String) {
         var row = row
         let time = closing?.time ?? now
@@ -39,24 +39,25 @@ struct HostClosings: Sendable {
         (nextEvent, count) = (nextEvent + 1, count + 1)
     }
 
-    /// Sockets that came and went between two looks have no row.
+    /// Counts sockets that were opened and closed between two looks. They have no row.
     mutating func count(unseen: Int) { count += UInt64(unseen) }
 
-    /// The events from a sequence number on, how many before them are not kept any more, and the number to ask for next.
+    /// Returns the events from a sequence number on, the number of earlier ones no longer kept, and the next number to
+    /// request.
     func events(from sequence: UInt64) -> (events: [SocketEvent], lost: UInt64, next: UInt64) {
         let first = max(sequence, nextEvent - UInt64(events.count))
         guard first < nextEvent else { return ([], 0, nextEvent) }
         return (Array(events.suffix(Int(nextEvent - first))), first - sequence, nextEvent)
     }
 
-    /// The connection of a socket is over, and its program still has it open.
+    /// Adds a socket whose connection is gone while its program still has it open.
     mutating func hold(_ row: SocketSnapshot, at now: MonotonicTime, _ end: HostEnd) {
         append(row, nil, at: now, end.words + end.holder)
         if held.count >= Self.mostHeld { held.removeAll() }
         if let key = row.host?.key { held[key] = end.words }
     }
 
-    /// The kernel tells of the end of a socket. Returns whether its connection was over before.
+    /// Handles the kernel's report of a socket's end. Returns whether its connection was already gone.
     mutating func release(_ key: UInt64) -> Bool {
         guard let words = held.removeValue(forKey: key) else { return false }
         if let index = rows.lastIndex(where: { $0.host?.key == key }) {
@@ -65,7 +66,7 @@ struct HostClosings: Sendable {
         return true
     }
 
-    /// How a socket ended, as far as that is seen.
+    /// Returns how a socket ended, as far as that is visible.
     static func words(_ last: HostSnapshot, _ closing: HostSocket?, isReset: Bool) -> String {
         guard let closing else { return last.transport.isUnix ? "closed" : "gone, how was not told" }
         if isReset, let unread = closing.receiveQueue { return "closed with \(HostRules.size(unread)) unread: reset" }
@@ -77,13 +78,14 @@ struct HostClosings: Sendable {
     }
 }
 
-/// How a connection ended that the kernel does not list any more and has not destroyed either: its program still has the
-/// socket open, or it waits to be accepted.
+/// How a connection ended that the kernel no longer lists but hasn't destroyed: its program still has the socket open,
+/// or it is waiting to be accepted.
 struct HostEnd {
     var words: String
     var holder: String
 
-    /// `nil`: it is not known, since sockets of this kind may be unlisted for other reasons, and a whole namespace may be.
+    /// Returns `nil` if that is not known. Sockets of this kind, or a whole namespace, may be unlisted for other
+    /// reasons.
     /// - Parameter isResetByPeer: whether the peer was seen to reset it.
     init?(_ row: SocketSnapshot, isResetByPeer: Bool) {
         guard let last = row.host, last.transport == .tcp, last.namespace?.ordinal ?? 0 == 0 else { return nil }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// A writer that gets nothing out, and the reader whose unread bytes hold it up.
+/// A writer that makes no progress, and the reader whose unread bytes block it.
 struct HostEdge {
     var writer: HostSocket
     var reader: HostSocket
@@ -8,13 +8,13 @@ struct HostEdge {
     var reading: HostAsking
 }
 
-/// Who waits for whom: the edges, and the rings and chains that they make.
+/// Which process waits for which: the edges, and the rings and chains that they form.
 struct HostEdges {
     private(set) var all: [HostEdge] = []
-    /// Writers whose peer is not on this host, or cannot be seen.
+    /// Writers whose peer is on another host, or not visible.
     private(set) var farWriters: [HostSocket] = []
-    /// Of the edges by which a process is held up, one to each process that does not read: a server with thousands of
-    /// stuck connections is followed once.
+    /// The edges that block a process, one for each process that does not read. A server with thousands of stuck
+    /// connections is followed only once.
     private var byWriter: [Int32: [HostEdge]] = [:]
     private let facts: HostFacts
 
@@ -30,7 +30,7 @@ struct HostEdges {
             let writing = facts.steady(writer) ?? HostAsking(.hidden, .queues, facts.scene.look.time)
             let edge = HostEdge(writer: writer, reader: reader, writing: writing, reading: reading)
             all.append(edge)
-            // What waits to be accepted is told by its listener.
+            // A connection waiting to be accepted is reported with its listener.
             guard reading.kind != .unaccepted, let process = writing.process?.number,
                 facts.isHeldUp(process, by: writer),
                 reached.insert([process, reading.process?.number ?? -1]).inserted
@@ -39,7 +39,7 @@ struct HostEdges {
         }
     }
 
-    /// What an edge comes to when it is followed from reader to reader.
+    /// The result of following an edge from reader to reader.
     enum End {
         case ring([HostEdge])
         /// The edges from here to the last reader.
@@ -56,7 +56,7 @@ struct HostEdges {
                 return .ring(Array(path[place...]))
             }
             let next = byWriter[process.number] ?? []
-            // An edge that closes the ring, or else one.
+            // An edge that closes the ring, or else any edge.
             let closing = next.first { $0.reading.process.map { places[$0.number] != nil } ?? true }
             guard let step = closing ?? next.first else { break }
             places[process.number] = path.count

@@ -1,7 +1,7 @@
 import SocketCore
 
-/// What all rules ask of one moment: the scene, what has stood since when, how each socket is asked for, and what holds
-/// each process up.
+/// The facts that all rules use at one moment: the scene, how long each state has lasted, how each socket is requested,
+/// and what blocks each process.
 struct HostFacts: Sendable {
     let scene: HostScene
     let ledger: HostLedger
@@ -9,12 +9,12 @@ struct HostFacts: Sendable {
     private let held: [Int32: [Holder]]
     private let heldSockets: [Int32: Set<UInt64>]
 
-    /// A socket that a process cannot write to, and how it waits for that.
+    /// A socket that a process cannot write to, and how it waits for room.
     struct Holder: Sendable {
         enum Wait: Hashable, Sendable {
             /// A thread is in a call that writes.
             case call
-            /// It waits for room, in poll or in a set that is not edge-triggered.
+            /// A thread waits for room, in poll or in a set that is not edge-triggered.
             case ready
             case edge
             case hidden
@@ -25,12 +25,12 @@ struct HostFacts: Sendable {
         var thread: HostThread?
     }
 
-    /// How long amounts must stand to be called standing at all.
+    /// How long an amount must be unchanged to count as standing.
     private static let moment = Duration.milliseconds(200)
-    /// How far apart two looks must be to count as two.
+    /// The least time between two looks that count as two.
     private static let apart = Duration.milliseconds(250)
 
-    /// Of no look.
+    /// The facts before the first look.
     static let none = HostFacts(HostScene(HostLook(time: .zero, sockets: [])), HostLedger())
 
     init(_ scene: HostScene, _ ledger: HostLedger) {
@@ -45,8 +45,8 @@ struct HostFacts: Sendable {
         socket.unread ?? 0 > 0 && ledger.readStands(socket) > Self.moment
     }
 
-    /// A Unix-domain send queue is memory, not bytes, and stands whenever the peer has unread bytes: only a writer that
-    /// waits counts there.
+    /// Whether unsent bytes are standing. A Unix-domain send queue counts memory, and it stands whenever the peer has
+    /// unread bytes, so there must also be a waiting writer.
     func standsWriting(_ socket: HostSocket) -> Bool {
         guard Self.sendStands(socket, ledger) else { return false }
         guard socket.transport.isUnix else { return socket.transport == .tcp }
@@ -63,10 +63,10 @@ struct HostFacts: Sendable {
         socket.unsent ?? 0 > 0 && ledger.writeStands(socket) > moment
     }
 
-    /// How it was asked for at every look, of which there must be two. One look with somebody who asks clears it.
+    /// Returns how the socket was requested in the recent looks. One look that sees a request clears it.
     func steady(_ socket: HostSocket) -> HostAsking? {
         if socket.inode == 0 { return asker.asking(for: socket) }
-        // What holds a program up is known only where this look reached it.
+        // What blocks a program is known only if this look examined it.
         guard scene.owners(of: socket).allSatisfy({ scene.programs[$0.process] != nil }) else { return nil }
         guard let askings = ledger[socket.id]?.askings, let last = askings.last,
             socket.time - last.time < HostLedger.askingLasts
@@ -82,7 +82,7 @@ struct HostFacts: Sendable {
         return changing
     }
 
-    /// Whether two looks agree on it.
+    /// Whether two looks agree about the socket.
     func isConfirmed(_ socket: HostSocket) -> Bool {
         guard socket.inode != 0 else { return true }
         guard let askings = ledger[socket.id]?.askings, let first = askings.first, let last = askings.last else {
@@ -100,7 +100,7 @@ struct HostFacts: Sendable {
         }
     }
 
-    /// The sockets that a process cannot write to and waits for, its own send queue at fault or the peer's window.
+    /// Returns the sockets that block a process, because of its own send queue or the peer's window.
     func holders(of process: Int32) -> [Holder] { held[process] ?? [] }
 
     func isHeldUp(_ asking: HostAsking) -> Bool {
@@ -137,7 +137,7 @@ struct HostFacts: Sendable {
         where entry.listensForOutput && !(entry.isEdgeTriggered && socket.transport.isUnix) {
             return Holder(socket: socket, wait: entry.isEdgeTriggered ? .edge : .ready)
         }
-        // A Unix-domain send queue stands without a writer that waits, so one must be seen.
+        // A Unix-domain send queue stands even if no writer waits, so a waiting writer must be visible.
         guard program.process.rung < .arguments, socket.transport == .tcp else { return nil }
         return Holder(socket: socket, wait: .hidden)
     }
@@ -146,8 +146,8 @@ struct HostFacts: Sendable {
 
     func unread(_ socket: HostSocket) -> Duration { asker.unread(socket) }
 
-    /// For how long at least nothing went out: as our looks show, as long as a thread has been in its call that writes,
-    /// or as long as a shut window has kept everything back.
+    /// Returns the minimum time for which nothing was sent: as our looks show, while a thread has been in a call that
+    /// writes, or while a closed window has held everything back.
     func unsent(_ socket: HostSocket) -> Duration {
         let seen = ledger.writeStands(socket)
         let calls = scene.owners(of: socket).compactMap { owner -> Duration? in

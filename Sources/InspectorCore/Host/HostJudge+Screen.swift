@@ -1,9 +1,9 @@
 import SocketCore
 
-/// What lists and details show of one socket of the host.
+/// What lists and details show about one socket of the host.
 extension HostJudge {
-    /// What a row shows of who has a socket open, and how it is asked for; `nil`: there is no such socket.
-    /// - Parameter isClose: whether its programs were looked at with a view to it.
+    /// Returns a socket's owner and how it is requested, or `nil` if there is no such socket.
+    /// - Parameter isClose: whether its programs were examined because of it.
     package func shown(_ id: UInt64, isClose: Bool = true) -> HostShown? {
         guard let socket = scene[id], case let asking = facts.asker.asking(for: socket, isClose: isClose) else {
             return nil
@@ -15,7 +15,8 @@ extension HostJudge {
             asksWords: asking.words.isEmpty ? nil : asking.words, evidence: asking.proof, flags: flags(asking))
     }
 
-    /// For a column: `send 47.7M`, `epoll in`, `epoll ET`, `recv`, `nobody`; and for how long, at least.
+    /// Returns the text for a column, `send 47.7M`, `epoll in`, `epoll ET`, `recv` or `nobody`, and its minimum
+    /// duration.
     private func words(_ asking: HostAsking, _ socket: HostSocket) -> (text: String?, lasting: Duration?) {
         let unread = facts.standsReading(socket) ? facts.unread(socket) : nil
         let text = asking.short == "-" ? nil : asking.short
@@ -28,10 +29,10 @@ extension HostJudge {
         }
     }
 
-    /// How a socket is asked for, as far as its programs were looked at.
+    /// Returns how a socket is requested, as far as its programs were examined.
     package func asking(of id: UInt64) -> HostAsking? { scene[id].map { facts.asker.asking(for: $0) } }
 
-    /// The program that has it open: of several the one that waits on it, else the youngest.
+    /// Returns the program that has it open. If there are several, the one that waits on it, or else the youngest.
     package func owner(of id: UInt64) -> HostOwner? { asking(of: id).flatMap(owner) }
 
     private func owner(_ asking: HostAsking) -> HostOwner? {
@@ -41,7 +42,7 @@ extension HostJudge {
             descriptor: asking.descriptor, others: asking.others)
     }
 
-    /// Whether the descriptor by which a program has it blocks, and whether an exec closes it; `nil`: not looked at.
+    /// Returns whether the program's descriptor blocks and is closed on exec, or `nil` if it was not examined.
     private func flags(_ asking: HostAsking) -> HostShown.Flags? {
         guard let descriptor = asking.descriptor,
             let process = asking.process.flatMap({ scene.look.processes[$0.number] }),
@@ -51,30 +52,30 @@ extension HostJudge {
             blocks: !process.nonBlocking.contains(descriptor), closesOnExec: !process.keptOverExec.contains(descriptor))
     }
 
-    /// The other end, where it is on this host.
+    /// Returns the other end, if it is on this host.
     package func peer(of id: UInt64) -> HostSocket? { scene[id].flatMap(scene.peer) }
 
-    /// The network namespace that a socket is in, as far as it is known.
+    /// Returns the network namespace of a socket, if known.
     package func namespace(of socket: HostSocket) -> HostNamespace? { scene.look.namespaces[socket.namespace] }
 
-    /// Whether it is the end that was connected to.
+    /// Whether it is the end that accepted the connection.
     package func isServerSide(_ id: UInt64) -> Bool { scene[id].map(scene.isServerSide) ?? false }
 
-    /// The socket, as the last look had it.
+    /// Returns the socket from the last look.
     package func socket(_ id: UInt64) -> HostSocket? { scene[id] }
     func socket(inode: UInt64) -> HostSocket? { scene.socket(inode: inode) }
 
-    /// The sockets of which anything stands or ends.
+    /// The sockets with standing bytes or a pending end.
     var notable: Set<UInt64> { scene.notable }
 
-    /// For how long its unread bytes have been left alone, at least; `nil`: they have not.
+    /// Returns the minimum time for which its unread bytes have been left alone, or `nil` if they have not.
     package func unread(for id: UInt64) -> Duration? {
         guard let socket = scene[id], facts.standsReading(socket) else { return nil }
         return facts.unread(socket)
     }
 }
 
-/// What a row shows of who has a socket open.
+/// A socket's owner, as a row shows it.
 package struct HostShown: Hashable, Sendable {
     package var process: HostProcess.ID?
     package var descriptor: Int32?
@@ -87,14 +88,14 @@ package struct HostShown: Hashable, Sendable {
     package var evidence: Evidence?
     package var flags: Flags?
 
-    /// Of the descriptor by which a program has it: whether it blocks, and whether an exec closes it.
+    /// Whether the program's descriptor blocks, and whether exec closes it.
     package struct Flags: Hashable, Sendable {
         package var blocks: Bool
         package var closesOnExec: Bool
     }
 }
 
-/// Who has a socket open.
+/// The program that has a socket open.
 package struct HostOwner: Hashable, Sendable {
     /// `api.py[4711]`. Sanitized.
     package var title: String
@@ -102,7 +103,7 @@ package struct HostOwner: Hashable, Sendable {
     package var user: UInt32?
     package var cgroup: String?
     package var descriptor: Int32?
-    /// How many more processes have it open.
+    /// The number of other processes that have it open.
     package var others: Int
 
     /// `nginx[812]+3`

@@ -1,22 +1,22 @@
 import SocketCore
 
-/// Judges what hangs in the sockets of a host and who is at fault, from one look after another.
+/// Decides which sockets of a host hang and what causes it, from successive looks.
 ///
-/// Each look is given twice: first its sockets alone, then with what was learnt of the programs that the first part
-/// asked for. It reads no clock: time is in the looks.
+/// Each look is passed twice: first its sockets alone, then with the facts about the programs that the first pass
+/// requested. It reads no clock, because the looks contain the time.
 package struct HostJudge: Sendable {
     private var ledger = HostLedger()
     private(set) var scene: HostScene
-    /// What follows from both.
+    /// The facts derived from both.
     private(set) var facts: HostFacts
-    /// Sockets that one small program alone has open, by inode; `nil`: not known any more.
+    /// The inodes of sockets that a single small program has open, or `nil` if they must be found again.
     private var heirs: [UInt64]?
-    /// The inodes whose programs were asked for last.
+    /// The inodes whose programs were requested last.
     private var wanted: Set<UInt64> = []
     private let settings: LintSettings
-    /// Connections that were closed with bytes unread, while that is news.
+    /// Recent connections that were closed with bytes unread.
     private var resets: [(verdict: HostVerdict, time: MonotonicTime)] = []
-    /// How many thread looks there were.
+    /// The number of thread looks.
     package private(set) var looks = 0
 
     package init(_ settings: LintSettings = LintSettings()) {
@@ -24,8 +24,8 @@ package struct HostJudge: Sendable {
         (scene, facts) = (HostFacts.none.scene, .none)
     }
 
-    /// Compares the sockets with those of the last look, and answers the inodes of those whose programs should be looked
-    /// at: what stands, listeners with connections waiting, and the ends that both have on this host.
+    /// Compares the sockets with the last look. Returns the inodes whose programs should be examined: sockets with
+    /// standing bytes, listeners with waiting connections, and their other ends on this host.
     package mutating func take(_ look: HostLook) -> Set<UInt64> {
         noteResets(look)
         change { scene, ledger in
@@ -37,12 +37,12 @@ package struct HostJudge: Sendable {
         return wanted
     }
 
-    /// Takes the same look with processes, threads, epoll sets and owners.
+    /// Takes the same look again, with processes, threads, epoll sets and owners.
     package mutating func takeExamined(_ look: HostLook) {
         if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = take(look) }
         change { scene, ledger in
             scene.take(programsOf: look)
-            // A child may have it now.
+            // A child may have inherited it since.
             for inode in look.changes?.owners ?? [] {
                 if let id = scene.socket(inode: inode)?.id { ledger.noteHeir(true, of: id) }
             }
@@ -58,7 +58,7 @@ package struct HostJudge: Sendable {
         }
     }
 
-    /// Nobody else may hold the scene and the ledger while they are changed, or all of them is copied.
+    /// Clears `facts` first: a second reference to the scene and the ledger would cause both to be copied.
     private mutating func change(_ body: (inout HostScene, inout HostLedger) -> Void) {
         facts = .none
         body(&scene, &ledger)
@@ -72,20 +72,20 @@ package struct HostJudge: Sendable {
         }
     }
 
-    /// Whether all programs that are known to have it open were looked at; a program that was not says nothing.
+    /// Whether all known owners of the socket were examined. A program that was not examined reveals nothing.
     private func isLookedAt(_ socket: HostSocket) -> Bool {
         scene.owners(of: socket).allSatisfy { scene.programs[$0.process] != nil }
     }
 
-    /// What was found, the worst first, and the sockets in which something stands that a longer look may still prove.
+    /// Returns the verdicts, the worst first, and the sockets with standing bytes that a longer look may still prove.
     package func verdicts() -> (found: [HostVerdict], undecided: Set<UInt64>) {
         var rules = HostRules(facts, settings)
         let found = rules.judge(resets.map(\.verdict))
         return (found, rules.undecided)
     }
 
-    /// These sockets, all others of their programs in which anything waits, their other ends, and so on: what can have to
-    /// do with what hangs in them.
+    /// Returns these sockets, all other sockets of their programs with waiting data, their other ends, and so on:
+    /// everything that may be related to a hang.
     package func related(to sockets: [HostSocket], _ processes: Set<Int32> = []) -> Set<UInt64> {
         let waiting = scene.sockets(scene.notable)
         let held = Dictionary(grouping: waiting.flatMap { socket in owners(of: socket).map { ($0, socket) } }) { $0.0 }
@@ -107,18 +107,18 @@ package struct HostJudge: Sendable {
 
     // MARK: Resets
 
-    /// For how long a reset is news, and how many are.
+    /// How long resets stay recent, and the most that are kept.
     private static let news = Duration.seconds(60)
     private static let mostResets = 200
 
-    /// Compares what the kernel tells of closed sockets with the last look, which is still the scene.
+    /// Compares the kernel's reports of closed sockets with the last look, which is still the scene.
     private mutating func noteResets(_ look: HostLook) {
         resets.removeAll { look.time - $0.time > Self.news }
         let rules = HostRules(facts, settings)
         var before: Set<UInt64> = []
         let closed = Set(look.closings.map(\.id))
         for closing in look.closings {
-            // The kernel tells the order within a namespace alone.
+            // The kernel reports the order only within a namespace.
             let peer = scene[closing.id].flatMap(scene.peer)
             let isAcross = peer.map { $0.namespace != closing.namespace } ?? false
             if let verdict = rules.resetCause(closing, after: isAcross ? closed : before) {
@@ -129,10 +129,10 @@ package struct HostJudge: Sendable {
         if resets.count > Self.mostResets { resets.removeFirst(resets.count - Self.mostResets) }
     }
 
-    /// Whether it was closed with bytes unread, as far as that is known.
+    /// Whether the socket was closed with bytes unread, as far as known.
     func wasReset(_ id: UInt64) -> Bool { resets.contains { $0.verdict.sockets.first == id } }
 
-    /// Whether its peer was closed with bytes unread, as far as that is known.
+    /// Whether its peer was closed with bytes unread, as far as known.
     func wasResetByPeer(_ id: UInt64) -> Bool { resets.contains { $0.verdict.sockets.dropFirst().contains(id) } }
 
     // MARK: Suspects
@@ -141,7 +141,7 @@ package struct HostJudge: Sendable {
         scene.sockets(scene.notable.union(ledger.dropping)).filter(isSuspect) + inheritSuspects()
     }
 
-    /// Sockets that have an inode, and their other ends.
+    /// Returns these sockets and their other ends, if they have an inode.
     private func ends(of sockets: [HostSocket]) -> [HostSocket] {
         var seen: Set<UInt64> = []
         return sockets.flatMap { [$0, scene.peer(of: $0)].compactMap { $0 } }
@@ -162,7 +162,7 @@ package struct HostJudge: Sendable {
     /// A program with more sockets than this opened them itself.
     private static let fewSockets = 16
 
-    /// Idle connections of small processes, which an exec may have passed on: never every idle socket.
+    /// Returns idle connections of small processes, which an exec may have passed on. Never returns every idle socket.
     private mutating func inheritSuspects() -> [HostSocket] {
         let inodes = heirs ?? ownedBySmallPrograms()
         heirs = inodes

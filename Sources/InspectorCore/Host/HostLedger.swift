@@ -1,22 +1,23 @@
 import SocketCore
 
-/// Compares each look with those before it, to know since when what has stood. A socket is known by its cookie.
+/// Compares each look with earlier ones, to determine since when a state has lasted. A socket is identified by its
+/// cookie.
 struct HostLedger: Sendable {
     struct Entry: Sendable {
         var socket: HostSocket
         var former: HostSocket?
-        /// Nothing was read since; nothing was acknowledged since; it has had an inode, or none, since.
+        /// The times since which nothing was read, nothing was acknowledged, and the inode has been present or absent.
         var read: MonotonicTime
         var written: MonotonicTime
         var owned: MonotonicTime
-        /// Samples five to ten seconds apart, so that a share is taken over more than a moment.
+        /// Samples taken five to ten seconds apart, so that a share covers more than a moment.
         var base: HostSocket
         var middle: HostSocket
-        /// When the kernel last dropped something that came for it, how many since the look before, and within what time.
+        /// When the kernel last dropped input, how many drops there were since the look before, and in what time.
         var dropped: (time: MonotonicTime, count: UInt32, within: Duration)?
-        /// How it was asked for, the last look last.
+        /// How it was requested in each look, the last look last.
         var askings: [HostAsking] = []
-        /// Whether its program may have inherited it, as far as is known.
+        /// Whether its program may have inherited it, as far as known.
         var mayBeInherited = true
 
         init(_ socket: HostSocket) {
@@ -27,23 +28,23 @@ struct HostLedger: Sendable {
     }
 
     private(set) var entries: [UInt64: Entry] = [:]
-    /// The sockets of which the kernel dropped something lately, and those that have an asking.
+    /// The sockets with recent drops. `asked` holds those with recorded requests.
     private(set) var dropping: Set<UInt64> = []
     private(set) var asked: Set<UInt64> = []
-    /// The inodes of sockets from which bytes were read between the last two looks.
+    /// The inodes of sockets whose bytes were read between the last two looks.
     private(set) var consumed: Set<UInt64> = []
-    /// The last look, and the sockets that it had something to say of.
+    /// The time of the last look. `former` holds the sockets that it reported on.
     private var time: MonotonicTime?
     private var former: Set<UInt64> = []
 
     subscript(id: UInt64) -> Entry? { entries[id] }
 
-    /// How long an asking says something; a program may have gone on since.
+    /// How long a recorded request is valid. A program may have moved on since.
     static let askingLasts = Duration.seconds(10)
     private static let sampleLasts = Duration.seconds(5)
 
-    /// Compares a new look with the last one: all sockets that it says anything new of, that are not quiet, or that were
-    /// so the last time. The others have rested.
+    /// Compares a new look with the last one, for all sockets that changed, that are not quiet now or that were not
+    /// quiet the last time. The others were idle.
     mutating func take(_ scene: HostScene) {
         let look = scene.look
         guard look.time != time else { return }
@@ -83,20 +84,21 @@ struct HostLedger: Sendable {
 
     mutating func noteHeir(_ isHeir: Bool, of id: UInt64) { entries[id]?.mayBeInherited = isHeir }
 
-    /// For how long its unread bytes, and its unsent ones, have stood; zero: they do not.
+    /// Returns how long its unread bytes, and its unsent bytes, have been standing, or zero if they are not.
     func readStands(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.read } ?? .zero }
     func writeStands(_ socket: HostSocket) -> Duration {
         entries[socket.id].map { $0.socket.time - $0.written } ?? .zero
     }
     func ownerStands(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.owned } ?? .zero }
 
-    /// Whether the peer's window has held its sending back for most of the time between the last two looks.
+    /// Whether the peer's window held back sending for most of the time between the last two looks.
     func isLimited(_ socket: HostSocket) -> Bool {
         guard let entry = entries[socket.id], let former = entry.former else { return false }
         return HostLedger.share(entry.socket, since: former).map { $0 > 0.5 } ?? false
     }
 
-    /// The share of the time for which the peer's window held sending back, where bytes waited at both looks.
+    /// Returns the share of time for which the peer's window held back sending, or `nil` if no bytes waited at one of
+    /// the looks.
     static func share(_ socket: HostSocket, since former: HostSocket) -> Double? {
         guard let now = socket.tcp?.windowLimited, let then = former.tcp?.windowLimited, socket.time > former.time,
             socket.unsent ?? 0 > 0, former.unsent ?? 0 > 0
@@ -106,7 +108,8 @@ struct HostLedger: Sendable {
 }
 
 extension HostLedger.Entry {
-    /// - Parameter since: the last look; what this did not learn of then was as it is here. `nil`: it learnt of all.
+    /// - Parameter since: the last look, or `nil` if the new one covers everything. A socket it did not report was
+    ///   unchanged.
     fileprivate mutating func compare(_ now: HostSocket, since: MonotonicTime?) {
         guard socket.time < now.time else { return }
         if let since, socket.time < since { rest(until: since) }
@@ -121,7 +124,7 @@ extension HostLedger.Entry {
         (former, socket) = (old, now)
     }
 
-    /// Nothing stood in it, and nothing changed.
+    /// Records that nothing was standing and nothing changed until `time`.
     private mutating func rest(until time: MonotonicTime) {
         socket.time = time
         (read, written, base, middle) = (time, time, socket, socket)
@@ -133,7 +136,7 @@ extension HostLedger.Entry {
         return before != now
     }
 
-    /// What a TCP program has read is counted, a Unix-domain one's queue is all there is.
+    /// A TCP program's reads are counted. For a Unix-domain socket there is only the queue length.
     private static func readStands(_ old: HostSocket, _ now: HostSocket) -> Bool {
         guard old.unread ?? 0 > 0, now.unread ?? 0 > 0 else { return false }
         if now.transport != .tcp { return old.receiveQueue == now.receiveQueue }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// The ends of TCP connections, by which each finds the other: first within its network namespace, then in any other.
+/// Matches the ends of TCP connections: first within a network namespace, then across namespaces.
 struct HostPairs: Sendable {
     private struct Ends: Hashable {
         var local: SocketAddress
@@ -13,7 +13,7 @@ struct HostPairs: Sendable {
     }
 
     private var ends: [Ends: End] = [:]
-    /// All ends that have the same addresses, as loopback connections have in several namespaces.
+    /// All ends with the same addresses, such as loopback connections in several namespaces.
     private var alike: [Ends: [End]] = [:]
 
     mutating func insert(_ socket: HostSocket) {
@@ -22,7 +22,7 @@ struct HostPairs: Sendable {
         if let other = ends.updateValue(end, forKey: key) { alike[key, default: [other]].append(end) }
     }
 
-    /// Takes one out that was put in as it is here.
+    /// Removes a socket. It must be unchanged since it was added.
     mutating func remove(_ socket: HostSocket) {
         guard let key = Self.key(socket) else { return }
         guard let others = alike[key]?.filter({ $0.id != socket.id }) else {
@@ -38,26 +38,26 @@ struct HostPairs: Sendable {
         return Ends(local: local, peer: peer)
     }
 
-    /// The identity of the other end.
+    /// Returns the identity of the other end.
     func peer(of socket: HostSocket) -> UInt64? {
         guard let near = Self.key(socket), case let far = Ends(local: near.peer, peer: near.local),
             let last = ends[far]
         else { return nil }
         let found = alike[far]?.last { $0.namespace == socket.namespace } ?? last
         if found.namespace == socket.namespace { return found.id }
-        // Private networks may be alike: two ends that name one connection cannot both be that of the other end.
+        // Private networks may use the same addresses. Of two ends with the same addresses, only one can match.
         let isUnique = alike[far] == nil && alike[near] == nil
         return isUnique && Self.mayCross(near.local, near.peer) ? found.id : nil
     }
 
-    /// Whether a connection may leave its namespace: one to an address of the namespace itself does not.
+    /// Whether a connection may leave its namespace. One to an address of the namespace itself doesn't.
     private static func mayCross(_ local: SocketAddress, _ peer: SocketAddress) -> Bool {
         guard let near = local.ip, let far = peer.ip else { return false }
         return near != far && !near.isLoopback && !far.isLoopback
     }
 }
 
-/// A port, in the network namespace of a socket.
+/// A port in a socket's network namespace.
 struct HostPort: Hashable, Sendable {
     private var namespace: UInt16
     private var port: UInt16
@@ -66,14 +66,14 @@ struct HostPort: Hashable, Sendable {
 }
 
 extension HostScene {
-    /// The network namespace of a socket, in words: `netns blue`; `nil`: it is in the one that is looked at from. Sanitized.
+    /// Returns `netns blue` for a socket in another network namespace, or `nil` for our own. Sanitized.
     func namespaceWords(of socket: HostSocket) -> String? {
         guard socket.namespace != 0 else { return nil }
         let label = look.namespaces[socket.namespace]?.label ?? "\(socket.namespace)"
         return "netns \(Self.safe(label))"
     }
 
-    /// The same after other words.
+    /// Returns the namespace as a suffix to other words.
     func namespaceSuffix(of socket: HostSocket) -> String {
         namespaceWords(of: socket).map { " (\($0))" } ?? ""
     }

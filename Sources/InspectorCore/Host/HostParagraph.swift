@@ -1,6 +1,6 @@
-/// A verdict as `socktui why` prints it: the headline, a line for each end, what to do next.
+/// A verdict as printed by `socktui why`: the headline, a line for each end, and the next step.
 package enum HostParagraph {
-    /// The lines, without line ends.
+    /// Returns the lines, without line endings.
     package static func lines(_ verdict: HostVerdict) -> [String] {
         let time = verdict.lasting.map { " for at least \(Format.duration($0))" } ?? ""
         let why = verdict.reason.map { ": \($0)" } ?? ""
@@ -11,19 +11,19 @@ package enum HostParagraph {
         return lines
     }
 
-    /// `DEADLOCK`; a note is not shouted.
+    /// Returns a heading such as `DEADLOCK`. A note is not in capitals.
     private static func heading(_ verdict: HostVerdict) -> String {
         verdict.severity == .note ? "note: \(verdict.lint)" : verdict.lint.uppercased()
     }
 
-    /// The remedies of rows that sessions of our own have speak of keys that would close them.
+    /// Returns the remedy, unless it names keys that would close the connection. Those only suit sessions of our own.
     private static func remedy(_ verdict: HostVerdict) -> String? {
         Lint.named(verdict.lint)?.isOfHost == true ? verdict.remedy : nil
     }
 
     private static let most = 16
 
-    /// Names and descriptors aligned.
+    /// Returns the lines with names and descriptors aligned.
     private static func sides(_ sides: [HostVerdict.Side]) -> [String] {
         let shown = sides.prefix(most)
         let places = shown.map { $0.descriptor.map { "fd \($0):" } ?? "" }

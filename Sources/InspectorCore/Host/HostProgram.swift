@@ -1,19 +1,19 @@
 import SocketCore
 
-/// A process whose threads were looked at, with its threads found by the descriptor that they wait for.
+/// A process whose threads were examined, with its threads indexed by the descriptor they wait for.
 struct HostProgram: Sendable {
     let process: HostProcess
-    /// A thread that waits for each descriptor, by its place among the threads.
+    /// A waiting thread for each descriptor, as an index into the threads.
     private var readers: [Int32: Int] = [:]
     private var writers: [Int32: Int] = [:]
     private var accepters: [Int32: Int] = [:]
     private var waiters: [Int32: Int] = [:]
-    /// The entries of each epoll set by inode; a set that was not read is in `unreadSets`.
+    /// The entries of each epoll set by inode. `hasUnreadSets` says whether a set could not be read.
     private(set) var sets: [Int32: [UInt64: HostProcess.PollEntry]] = [:]
     private(set) var hasUnreadSets = false
-    /// The sets that a set is an entry of, and whether edge-triggered.
+    /// The sets that contain a set, and whether they do so edge-triggered.
     private var outer: [Int32: [Int32: Bool]] = [:]
-    /// How long no thread has run; `nil`: not known of each.
+    /// How long no thread has run, or `nil` if that is not known for every thread.
     let leastIdle: Duration?
 
     init(_ process: HostProcess) {
@@ -45,7 +45,8 @@ struct HostProgram: Sendable {
     func writer(to descriptor: Int32) -> HostThread? { writers[descriptor].map { process.threads[$0] } }
     func accepter(on descriptor: Int32) -> HostThread? { accepters[descriptor].map { process.threads[$0] } }
 
-    /// A thread that waits in this set, or in one that holds it, and whether an edge lies between.
+    /// Returns a thread that waits in this set or in one that contains it, and whether an edge-triggered entry is in
+    /// between.
     func waiter(in set: Int32) -> (thread: HostThread, isEdge: Bool)? {
         var found: (HostThread, Bool)?
         var queue = [(set, false)], seen: Set<Int32> = []
@@ -60,12 +61,12 @@ struct HostProgram: Sendable {
         return found
     }
 
-    /// A thread that is on a CPU, or waits for one.
+    /// A thread that is on a CPU, or is waiting for one.
     var running: HostThread? {
         process.threads.first { $0.call?.kind == .running || $0.state == UInt8(ascii: "R") }
     }
 
-    /// The sets that hold this socket, and as what.
+    /// Returns the sets that contain this socket, with its entries.
     func entries(of inode: UInt64) -> [(set: Int32, entry: HostProcess.PollEntry)] {
         sets.compactMap { set, entries in entries[inode].map { (set, $0) } }.sorted { $0.set < $1.set }
     }
@@ -75,8 +76,8 @@ struct HostProgram: Sendable {
         process.threads.first { $0.number == process.id.number } ?? process.threads.first
     }
 
-    /// Whether it is known of each of its threads what it waits for. A call that no table has may wait for anything, and a
-    /// thread that has ended for nothing.
+    /// Whether it is known what each thread waits for. A call in no table may wait for anything, and a thread that has
+    /// ended waits for nothing.
     var showsCalls: Bool {
         process.rung == .arguments
             && process.threads.allSatisfy { thread in
@@ -87,7 +88,7 @@ struct HostProgram: Sendable {
 
     func threads(waiting kinds: Set<HostWait>) -> Int { process.threads.count { kinds.contains(HostWait($0)) } }
 
-    /// Why none of its threads goes on; `nil`: it may.
+    /// The reason why none of its threads can run, or `nil` if one may.
     var halt: String? {
         if process.threads.contains(where: \.isTraced) { return "in a debugger" }
         if process.threads.contains(where: \.isStopped) { return "stopped by a signal" }
@@ -95,11 +96,11 @@ struct HostProgram: Sendable {
     }
 }
 
-/// What kind of wait a thread is in, by the function that it sleeps in: a guess where its call may not be read.
+/// The kind of wait, from the kernel function in which a thread sleeps. A guess, used if its call can't be read.
 enum HostWait: Hashable, Sendable {
     case receiveOrSend, receive, send, accept, poll, pollSet, other
 
-    /// Names of kernel functions change; these are of Linux 5.4 to 6.18.
+    /// The names of kernel functions change. These are from Linux 5.4 to 6.18.
     private static let channels: [String: HostWait] = [
         "wait_woken": .receiveOrSend, "inet_csk_accept": .accept, "ep_poll": .pollSet, "do_epoll_wait": .pollSet,
         "poll_schedule_timeout": .poll, "do_poll": .poll, "do_sys_poll": .poll, "do_select": .poll,

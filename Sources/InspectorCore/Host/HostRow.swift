@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketSnapshot.Facts {
-    /// What sock_diag(7) said of a socket, but for its rates.
+    /// Creates facts from sock_diag(7), without rates.
     init(_ socket: HostSocket, id: SocketID, isServerSide: Bool, opened: MonotonicTime) {
         self.init(
             id: id, role: socket.role(isServerSide: isServerSide), phase: socket.phase, target: "", opened: opened)
@@ -50,7 +50,7 @@ extension HostSocket {
 }
 
 extension HostState {
-    /// As `ss` writes it.
+    /// The state as written by `ss`.
     package var word: String {
         switch self {
         case .established: "ESTAB"
@@ -69,7 +69,7 @@ extension HostState {
 }
 
 extension KernelSnapshot {
-    /// What sock_diag(7) said of a socket.
+    /// Creates facts from sock_diag(7).
     init(_ socket: HostSocket) {
         self.init()
         (receiveQueue, sendQueue) = (socket.receiveQueue.map(Int.init), socket.sendQueue.map(Int.init))

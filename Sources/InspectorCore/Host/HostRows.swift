@@ -1,39 +1,39 @@
 import SocketCore
 
-/// The sockets of the host as the rows of a snapshot. Each gets a number at first sight, which no other gets later.
+/// The host's sockets as the rows of a snapshot. Each gets a number when it is first seen, which is never reused.
 package struct HostRows: Sendable {
     private struct Known {
         var id: SocketID
         var seen: MonotonicTime
-        /// What was measured when it was described last, for rates.
+        /// The values of the last row, for rates.
         var time: MonotonicTime
         var received: UInt64?
         var acknowledged: UInt64?
-        /// As it was last listed, while it is not listed any more.
+        /// The row as last listed, if the socket is no longer listed.
         var last: SocketSnapshot?
-        /// What the kernel told of it for the last time.
+        /// The kernel's last report of the socket.
         var closing: HostSocket?
     }
 
     private var closings = HostClosings()
-    /// Whether the kernel had no room for some closings before the last look.
+    /// Whether the kernel lost some closings before the last look.
     private var hasLost = false
     private var known: [UInt64: Known] = [:]
     private var lastNumber: UInt64 = 0
-    /// The rows of the last look, by number, its time, and the namespaces that it told of.
+    /// The rows of the last look by number, its time, and its namespaces.
     private var rows: [SocketSnapshot] = []
     private var time: MonotonicTime?
     private var namespaces: [UInt16: HostNamespace] = [:]
-    /// Sockets whose rows are made again: something new was said of them the last time, or they were looked at closely.
+    /// Sockets whose rows must be rebuilt, because they changed the last time or were examined closely.
     private var due: Set<UInt64> = []
-    /// Sockets that the last look did not list.
+    /// Sockets missing from the last look.
     private var missing: Set<UInt64> = []
-    /// The names of users, as far as they are known.
+    /// The names of users, as far as known.
     private let userNames: [UInt32: String]
 
     package init(userNames: [UInt32: String] = [:]) { self.userNames = userNames }
 
-    /// The number of a socket that was in a snapshot.
+    /// Returns the number of a socket that was in a snapshot.
     package func id(of cookie: UInt64) -> SocketID? {
         known[cookie]?.id ?? closings.rows.last { $0.host?.key == cookie }?.id
     }
@@ -44,8 +44,8 @@ package struct HostRows: Sendable {
         (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = closings.events(from: sequence)
     }
 
-    /// What a look showed, as a snapshot; `found`: what the judge says of it. Where the look tells what is different from
-    /// the last one, only those rows are made again of which anything new can be said.
+    /// Returns a look as a snapshot. `found` holds the judge's verdicts. If the look lists its changes, only rows that
+    /// may have changed are rebuilt.
     package mutating func snapshot(
         of look: HostLook, by judge: HostJudge, _ found: [HostVerdict], wallNanoseconds: Int64
     ) -> EngineSnapshot {
@@ -62,7 +62,7 @@ package struct HostRows: Sendable {
         return snapshot
     }
 
-    /// A listener that comes or goes makes others servers or clients.
+    /// Whether a listener was added or removed, which changes which sockets are servers or clients.
     private func changesRoles(_ changes: HostLook.Changes, _ look: HostLook) -> Bool {
         changes.told.contains { known[$0] == nil && look.socket($0)?.isListening == true }
             || changes.gone.contains { known[$0].flatMap { row($0.id) }?.role == .listener }
@@ -78,7 +78,7 @@ package struct HostRows: Sendable {
         }
     }
 
-    /// Where a number is in `rows`, or would be.
+    /// Returns the index of a number in `rows`, or where it would be.
     private func place(of id: SocketID) -> Int {
         var (low, high) = (0, rows.count)
         while low < high {
@@ -114,7 +114,7 @@ package struct HostRows: Sendable {
         }
     }
 
-    /// Sockets that are different or have other owners, and the other ends of their connections.
+    /// Returns the sockets that changed or have other owners, and the other ends of their connections.
     private func toldOf(_ changes: HostLook.Changes, _ judge: HostJudge) -> Set<UInt64> {
         let new = changes.told.union(changes.owners.compactMap { judge.socket(inode: $0)?.id })
         return new.union(new.compactMap { judge.peer(of: $0)?.id })
@@ -124,16 +124,16 @@ package struct HostRows: Sendable {
         (look.examined ?? []).compactMap { judge.socket(inode: $0)?.id }
     }
 
-    /// Rows of sockets that are not listed any more. What the kernel says that it has destroyed is gone; what it only did
-    /// not list is gone if it does not list it the next time either, since it passes one over now and then while others
-    /// close.
+    /// Ends the rows of sockets that are no longer listed. A socket that the kernel reports as destroyed is gone. One
+    /// that is only unlisted must also be missing from the next look, because the kernel sometimes skips one while
+    /// others close.
     private mutating func end(_ look: HostLook, _ judge: HostJudge, _ changes: HostLook.Changes?) {
         var unseen = 0
         for closing in look.closings where (known[closing.id]?.closing = closing) == nil {
             if !closings.release(closing.id) { unseen += 1 }
         }
         closings.count(unseen: unseen)
-        // What was closed since the look before is told in this one at the latest.
+        // Closings since the look before are reported in this one at the latest.
         let isTold = look.closingsLost == 0 && !hasLost
         hasLost = look.closingsLost != 0
         let there = changes == nil ? Set(look.sockets.map(\.id)) : []
@@ -156,7 +156,7 @@ package struct HostRows: Sendable {
             }
             known[cookie] = nil
             missing.remove(cookie)
-            // The program of one in TIME-WAIT had closed it before.
+            // Its program had closed a TIME-WAIT socket before.
             guard let last, let host = last.host, host.state != .timeWait else { continue }
             if isTold, entry.closing == nil, let end = HostEnd(last, isResetByPeer: judge.wasResetByPeer(cookie)) {
                 closings.hold(last, at: look.time, end)
@@ -167,7 +167,7 @@ package struct HostRows: Sendable {
         }
     }
 
-    /// Bytes a second since the last look; `nil` until measured twice.
+    /// Returns bytes per second since the last look, or `nil` until there are two measurements.
     private static func rate(_ former: UInt64?, _ now: UInt64?, _ time: Duration) -> Double? {
         guard let former, let now, now >= former, time > .zero else { return nil }
         return Double(now - former) / time.inSeconds
@@ -175,7 +175,7 @@ package struct HostRows: Sendable {
 
     // MARK: A row
 
-    /// - Parameter since: the last look, from when on anything was received or sent that has been since this row was made.
+    /// - Parameter since: the time of the last look. All traffic since this row was built is more recent than that.
     private mutating func row(
         _ socket: HostSocket, _ judge: HostJudge, _ look: HostLook, _ since: MonotonicTime?
     ) -> SocketSnapshot? {

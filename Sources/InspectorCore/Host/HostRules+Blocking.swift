@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Writers that get nothing out: rings, and the ends of chains.
+/// Writers that make no progress: rings, and the ends of chains.
 extension HostRules {
     mutating func judgeBlocking(_ edges: HostEdges) {
         for writer in edges.farWriters { judgeZeroWindow(writer) }
@@ -55,7 +55,7 @@ extension HostRules {
         facts.isConfirmed(edge.reader) && facts.isConfirmed(edge.writer)
     }
 
-    /// A verdict rests on the weakest evidence of its parts.
+    /// Compares evidence. A verdict has the weakest evidence of its parts.
     private func isStronger(_ left: Evidence, _ right: Evidence) -> Bool {
         let order = Evidence.allCases
         return order.firstIndex(of: left) ?? 0 < order.firstIndex(of: right) ?? 0
@@ -70,7 +70,8 @@ extension HostRules {
         }
     }
 
-    /// A call that writes is certain; room that is waited for nearly so; an edge-triggered set registers for room always.
+    /// A call that writes is certain, and waiting for room nearly so. An edge-triggered set is always registered for
+    /// room.
     private func ringSeverity(_ ring: [HostEdge]) -> Severity {
         let waits = ring.map { edge -> HostFacts.Holder.Wait in
             let holders = edge.writing.process.map { facts.holders(of: $0.number) } ?? []
@@ -83,7 +84,7 @@ extension HostRules {
         return waits.allSatisfy { $0 == .call || $0 == .ready } ? .warning : .note
     }
 
-    /// What one process of a ring does, and what it leaves unread.
+    /// Describes one process of a ring: what it does, and what it leaves unread.
     private func ringSide(_ edge: HostEdge, unreadIn before: HostEdge) -> HostVerdict.Side {
         let unread = "\(Self.size(before.reader.unread)) unread in its own receive queue"
         let other = before.reader.id == edge.writer.id ? "" : " of fd \(before.reading.descriptor ?? -1)"
@@ -92,7 +93,7 @@ extension HostRules {
             words: "\(writes(edge)); \(unread)\(other)\(scene.namespaceSuffix(of: edge.writer))")
     }
 
-    /// `in send of 47.7M`, or what is known of a writer that waits otherwise.
+    /// Returns `in send of 47.7M`, or the known facts about a writer that waits in another way.
     func writes(_ edge: HostEdge) -> String {
         let holders = edge.writing.process.map { facts.holders(of: $0.number) } ?? []
         let holder = holders.first { $0.socket.id == edge.writer.id }
@@ -106,11 +107,11 @@ extension HostRules {
 
     // MARK: Chains
 
-    /// Tells of the reader at the end, and of all who wait for it.
+    /// Reports the reader at the end of a chain, and every process that waits for it.
     private mutating func judgeChain(_ paths: [[HostEdge]]) {
         guard let longest = paths.max(by: { $0.count < $1.count }), let last = longest.last else { return }
         let (reader, asking) = (last.reader, last.reading)
-        // Who is held up by something else is told at the end of that.
+        // A reader that is itself blocked is reported at the end of its own chain.
         guard [.edge, .stuck, .unasked, .stopped].contains(asking.kind), !facts.isHeldUp(asking),
             asking.process.map({ ringed.contains($0.number) }) != true, facts.standsReading(reader)
         else { return }
@@ -147,7 +148,7 @@ extension HostRules {
         return "\(who) does not read \(Self.size(reader.unread))"
     }
 
-    /// How its sockets are asked for, then who waits because of it.
+    /// Says how its sockets are requested, and which processes wait because of it.
     private func chainReason(_ asking: HostAsking, _ waiters: [HostEdge]) -> String {
         let how = asking.kind == .stopped ? [] : [Self.how(asking)]
         let told = waiters.prefix(4).map { edge in
@@ -160,7 +161,7 @@ extension HostRules {
         return (how + told + more).joined(separator: "; ")
     }
 
-    /// What shows that a socket's bytes are not asked for.
+    /// Says how it is visible that a socket's bytes are not requested.
     static func how(_ asking: HostAsking) -> String {
         switch asking.kind {
         case .edge: "epoll reported it once, edge-triggered, and it has not been read since"
@@ -194,7 +195,7 @@ extension HostRules {
         guard writer.transport == .tcp, writer.inode != 0, writer.state != .synSent, writer.tcp?.sendWindow == 0 else {
             return
         }
-        // That a thread has been in its call for longer does not say since when the window is shut.
+        // A longer call by the thread doesn't show since when the window is closed.
         let lasting = facts.ledger.writeStands(writer)
         guard lasting >= time("zero-window") else {
             undecided.insert(writer.id)

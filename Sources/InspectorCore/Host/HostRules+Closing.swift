@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Connections that only one end has closed, and sockets that a program holds without knowing.
+/// Connections that only one end has closed, and sockets that a program holds without knowing it.
 extension HostRules {
     mutating func judgeClosing() {
         var leaks: [Leak: [(socket: HostSocket, asking: HostAsking)]] = [:]
@@ -26,8 +26,8 @@ extension HostRules {
         var far: String
     }
 
-    /// A pool of clients has not read the end and closes when it next wants a connection; who read the end leaks, and so
-    /// does a server.
+    /// A client pool has not read the FIN and closes when it next needs a connection. A program that has read the FIN
+    /// leaks the connection, and so does a server.
     private mutating func judge(_ leak: Leak, _ members: [(socket: HostSocket, asking: HostAsking)]) {
         let read = members.count { $0.socket.receiveQueue == 0 }
         let grave = leak.isServer ? members.count : read
@@ -48,9 +48,10 @@ extension HostRules {
         tell(verdict)
     }
 
-    /// A program closed a connection with bytes unread, by which the kernel resets it: the last look shows the bytes, and
-    /// nothing was read since. The peer must be on this host: only there is it seen that it had not reset it before.
-    /// - Parameter before: what was closed earlier since the last look.
+    /// Returns the verdict if a program closed a connection with bytes unread, so that the kernel reset it: the last
+    /// look shows the bytes, and nothing was read since. The peer must be on this host, to exclude that it had sent the
+    /// reset.
+    /// - Parameter before: the sockets closed earlier since the last look.
     func resetCause(_ closing: HostSocket, after before: Set<UInt64>) -> HostVerdict? {
         guard closing.transport == .tcp, let socket = scene[closing.id], let unread = socket.unread, unread > 0,
             socket.state == .established || socket.state == .closeWait, socket.inode != 0,
@@ -63,7 +64,7 @@ extension HostRules {
             "reset-cause", isSerious ? .warning : .note,
             "\(title(asking, socket)) closed with \(Self.size(unread)) unread, which makes a reset",
             because: "\(peerTitle(socket)) was at the other end", on: [socket, peer], by: asking, evidence: .queues)
-        // The program may be gone by the time this is told.
+        // The program may have ended by the time this is shown.
         verdict.subject = asking.process == nil ? nil : title(asking, socket)
         return verdict
     }
@@ -95,7 +96,7 @@ extension HostRules {
 }
 
 extension HostFacts {
-    /// Whether a connection is idle and open, as one that an exec passed on is.
+    /// Whether a connection is idle and open, like one that was passed on by an exec.
     static func mayBeInherited(_ socket: HostSocket) -> Bool {
         guard socket.transport == .tcp, socket.inode != 0, let received = socket.tcp?.lastReceived,
             let acknowledged = socket.tcp?.lastAcknowledged, min(received, acknowledged) > .seconds(5)
@@ -103,8 +104,8 @@ extension HostFacts {
         return [.established, .closeWait, .finWait2].contains(socket.state)
     }
 
-    /// The descriptor by which the only owner holds a socket that is older than it and that it was not made to use, and
-    /// for how long; `nil`: it is not so, or it is not known.
+    /// Returns the only owner's descriptor and age, if the socket is older than its owner, which was not started to use
+    /// it. Returns `nil` if that is not so, or not known.
     func inheritance(of socket: HostSocket) -> (descriptor: Int32, life: Duration)? {
         let owners = scene.owners(of: socket)
         guard owners.count == 1, owners[0].descriptor > 2, let program = scene.programs[owners[0].process],
@@ -115,13 +116,13 @@ extension HostFacts {
         return (owners[0].descriptor, life)
     }
 
-    /// For how long at least it has been open.
+    /// Returns the minimum time for which it has been open.
     private static func age(of socket: HostSocket) -> Duration? {
         let sent = socket.tcp?.sent ?? 0 > 0 ? socket.tcp?.lastSent : nil
         return [socket.tcp?.lastReceived, socket.tcp?.lastAcknowledged, sent].compactMap { $0 }.max()
     }
 
-    /// Whether it runs another program than its parent does.
+    /// Whether it runs another program than its parent.
     private static func isForeign(_ process: HostProcess) -> Bool {
         if process.parent == 1 { return true }
         guard let own = process.executable, let parent = process.parentExecutable else { return false }

@@ -1,10 +1,10 @@
 import SocketCore
 
-/// What the kernel's own counters say.
+/// Findings from the kernel's own counters.
 extension HostRules {
-    /// Tries of one segment from which on it is told.
+    /// The number of tries of one segment that is a warning.
     static let graveTries: UInt8 = 3
-    /// For how long dropped datagrams are news.
+    /// How long dropped datagrams stay recent.
     static let dropsAreNews = Duration.seconds(10)
 
     mutating func judgeKernel() {
@@ -39,7 +39,7 @@ extension HostRules {
     }
 
     private mutating func judgeSilence(_ socket: HostSocket) {
-        // Linux tries again after one second each for the first four times, then ever later (tcp_syn_linear_timeouts).
+        // Linux retries after one second each for the first four times, then backs off (tcp_syn_linear_timeouts).
         guard socket.retransmits > 0, let entry = facts.ledger[socket.id] else { return }
         let lasting = max(entry.socket.time - entry.owned, .seconds(Int(socket.retransmits)))
         let listeners = scene.listeners(socket.peer?.port, near: socket).filter {
@@ -49,7 +49,7 @@ extension HostRules {
             undecided.insert(socket.id)
             return
         }
-        // A full listener of this host says more.
+        // A full listener on this host is more informative.
         guard listeners.isEmpty else { return }
         let (asking, peer) = (owner(socket), socket.peer.map { "\($0)" } ?? "its peer")
         var verdict = HostVerdict(
@@ -81,7 +81,7 @@ extension HostRules {
         var peer: SocketAddress
     }
 
-    /// Ports of a network namespace that connections to one address use up.
+    /// Finds namespaces whose ports are used up by connections to one address.
     private mutating func judgePorts() {
         let ranges = [scene.look.localPorts] + scene.look.namespaces.values.map(\.localPorts)
         guard let least = ranges.compactMap({ $0?.count }).min(), sockets.count * 10 > least * 9 else { return }
@@ -106,15 +106,15 @@ extension HostRules {
         }
     }
 
-    /// Ports that the kernel may choose where a socket is, if they are enough to speak of.
+    /// Returns the ports that the kernel may choose in the socket's namespace, if there are enough to be relevant.
     private func localPorts(_ socket: HostSocket) -> ClosedRange<UInt16>? {
         scene.look.localPorts(in: socket.namespace).flatMap { $0.count >= 10 ? $0 : nil }
     }
 
     // MARK: Slow readers
 
-    /// A reader that does read, but so little that its window holds the sender back. Whether that is a fault or a wish
-    /// (curl --limit-rate) cannot be told.
+    /// Finds readers that are so slow that their window holds the sender back. Whether that is a fault or intended
+    /// (curl --limit-rate) can't be determined.
     mutating func judgeSlowReaders() {
         for writer in notable where writer.transport == .tcp && writer.inode != 0 && writer.unsent ?? 0 > 0 {
             guard let first = facts.ledger[writer.id]?.base, let reader = scene.peer(of: writer),

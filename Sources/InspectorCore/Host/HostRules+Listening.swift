@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Listeners whose connections wait.
+/// Listeners with waiting connections.
 extension HostRules {
     mutating func judgeListeners() {
         guard notable.contains(where: \.isListening) else { return }
@@ -15,7 +15,7 @@ extension HostRules {
         }
     }
 
-    /// Listeners of one address (SO_REUSEPORT) are told together, by the worst of them.
+    /// Joins the verdicts about listeners on one address (SO_REUSEPORT) into the worst of them.
     private static func joined(_ found: [HostVerdict], of count: Int) -> HostVerdict? {
         guard var verdict = found.max(by: { $0.severity < $1.severity }), count > 1 else { return found.first }
         let words = "\(found.count) of \(count) listeners of this address"
@@ -32,7 +32,7 @@ extension HostRules {
         var address: SocketAddress?
         var interface: UInt32
         var namespace: UInt16
-        /// Names of Unix-domain sockets are not shared.
+        /// Set for Unix-domain sockets, which can't share a name.
         var id: UInt64?
 
         init(_ listener: HostSocket) {
@@ -44,11 +44,11 @@ extension HostRules {
 
     private mutating func judge(_ listener: HostSocket) -> HostVerdict? {
         guard let waiting = listener.receiveQueue, let limit = listener.sendQueue, let asking = facts.steady(listener),
-            // A thread that accepts may be late, but it is there.
+            // An accepting thread may be late, but it exists.
             asking.kind != .asks || !asking.isWaiting
         else { return nil }
         let children = children(of: listener)
-        // A queue that moves is no hang, however full it is.
+        // A queue that moves is not a hang, however full it is.
         let stay = children.filter { facts.ledger.ownerStands($0) >= Self.longEnough }
         guard !stay.isEmpty, stay.count * 2 >= min(Int(waiting), children.count) else { return nil }
         let oldest = stay.map(age).max() ?? .zero
@@ -64,7 +64,7 @@ extension HostRules {
         return verdict
     }
 
-    /// The programs of this host whose connections wait, each once.
+    /// Returns the local programs whose connections wait, each once.
     private func clients(_ children: [HostSocket]) -> [HostVerdict.Side] {
         var told: Set<HostProcess.ID> = []
         return children.compactMap { child in
@@ -110,7 +110,7 @@ extension HostRules {
         return waited > limit
     }
 
-    /// Connections that wait for accept, which have no inode yet.
+    /// Returns the connections waiting to be accepted, which have no inode yet.
     private func children(of listener: HostSocket) -> [HostSocket] {
         notable.filter { child in
             guard child.inode == 0, child.transport == listener.transport, child.namespace == listener.namespace,
@@ -122,7 +122,7 @@ extension HostRules {
         }
     }
 
-    /// How long it has waited: as we have seen, or since the last byte or acknowledgement came.
+    /// Returns how long it has waited: as we have seen, or since the last byte or acknowledgment arrived.
     private func age(_ child: HostSocket) -> Duration {
         let seen = facts.ledger.ownerStands(child)
         guard let received = child.tcp?.lastReceived, let acknowledged = child.tcp?.lastAcknowledged else {

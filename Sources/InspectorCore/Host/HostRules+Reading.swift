@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Bytes that nobody reads, with nobody stuck because of it.
+/// Unread bytes that no program requests, and that block no writer.
 extension HostRules {
-    /// Fewer unread bytes than this on a client's side are what idle pools of connections have: TLS session tickets,
+    /// Fewer unread bytes than this on a client's side are normal for idle connection pools: TLS session tickets,
     /// notices.
     static let pool: Int64 = 16_384
 
@@ -48,13 +48,13 @@ extension HostRules {
         return scene.isServerSide(socket) || socket.unread ?? 0 >= Self.pool
     }
 
-    /// Whether the peer has closed for good: its FIN is here, and its end is not there or has no program.
+    /// Whether the peer has closed completely: its FIN has arrived, and its end is missing or has no program.
     private func isPeerGone(_ socket: HostSocket) -> Bool {
         if socket.transport.isUnix { return socket.peerInode == 0 && socket.transport != .unixDatagram }
         return socket.state.countsFINReceived && scene.peer(of: socket)?.inode ?? 0 == 0
     }
 
-    /// What its program waits for on another socket, which is why it does not read this one.
+    /// Returns what its program waits for on another socket, which explains why it does not read this one.
     private func waitsElsewhere(_ asking: HostAsking, _ socket: HostSocket) -> String? {
         guard let number = asking.process?.number, let program = scene.programs[number] else { return nil }
         for thread in program.process.threads where thread.idle.map({ $0 > .seconds(1) }) == true {
@@ -69,8 +69,8 @@ extension HostRules {
         return nil
     }
 
-    /// Its only thread sleeps now and then and has run lately: it may wait for a whole message by looking at what came
-    /// (MSG_PEEK) each time it wakes.
+    /// Returns the explanation if its only thread sleeps now and then and has run recently. It may wait for a whole
+    /// message by peeking at the input (MSG_PEEK) whenever it wakes up.
     private func looksNowAndThen(_ asking: HostAsking, _ socket: HostSocket) -> String? {
         guard let number = asking.process?.number, let idle = scene.programs[number]?.leastIdle,
             idle < HostAsker.idleProof, facts.ledger[socket.id]?.askings.contains(where: \.wakesLater) == true
@@ -78,7 +78,7 @@ extension HostRules {
         return "it may look at it whenever it wakes"
     }
 
-    /// The program at the other end, or its address.
+    /// Returns the program at the other end, or its address.
     func peerTitle(_ socket: HostSocket) -> String {
         guard let peer = scene.peer(of: socket), peer.inode != 0 else {
             return socket.peer.map { HostScene.safe("\($0)") } ?? "its peer"
@@ -86,7 +86,7 @@ extension HostRules {
         return title(owner(peer), peer)
     }
 
-    /// Both ends of a connection, the one at fault first.
+    /// Returns both ends of a connection, the one at fault first.
     func sides(_ socket: HostSocket, _ asking: HostAsking) -> [HostVerdict.Side] {
         var sides = [side(socket, asking)]
         if let peer = scene.peer(of: socket), peer.inode != 0 { sides.append(side(peer, owner(peer))) }

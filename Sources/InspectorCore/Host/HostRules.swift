@@ -1,13 +1,13 @@
 import SocketCore
 
-/// Judges one moment by the rows of the lint table that can be judged from outside a program.
+/// Judges one moment by those rows of the lint table that can be judged from outside a program.
 struct HostRules {
     let facts: HostFacts
     let settings: LintSettings
     private(set) var found: [HostVerdict] = []
-    /// Sockets in which something stands that may become a verdict when it has been watched for longer.
+    /// Sockets with standing bytes that may become a verdict if they are watched for longer.
     var undecided: Set<UInt64> = []
-    /// Readers that a rule about writers has told of.
+    /// Readers already reported by a rule about writers.
     var handled: Set<UInt64> = []
     /// Processes that wait for each other.
     var ringed: Set<Int32> = []
@@ -18,12 +18,12 @@ struct HostRules {
     }
 
     var scene: HostScene { facts.scene }
-    /// All of the host.
+    /// All sockets of the host.
     var sockets: [HostSocket] { facts.scene.look.sockets }
-    /// Those that are not quiet, in the order of their identities.
+    /// The sockets that are not quiet, in the order of their identities.
     let notable: [HostSocket]
 
-    /// How long it must last.
+    /// Returns the minimum duration of a lint.
     func time(_ lint: String) -> Duration { Lint.named(lint).map(settings.time) ?? .zero }
 
     mutating func tell(_ verdict: HostVerdict) {
@@ -38,7 +38,7 @@ struct HostRules {
         found.append(verdict)
     }
 
-    /// - Parameter resets: what was found when their sockets closed.
+    /// - Parameter resets: the verdicts found when sockets closed.
     mutating func judge(_ resets: [HostVerdict]) -> [HostVerdict] {
         resets.forEach { tell($0) }
         let edges = HostEdges(facts)
@@ -57,10 +57,10 @@ struct HostRules {
     /// `api.py[4711]`
     func title(_ asking: HostAsking?, _ socket: HostSocket) -> String { scene.title(asking, of: socket) }
 
-    /// `4.1M`, `-` where it is not known.
+    /// Returns `4.1M`, or `-` if the amount is not known.
     static func size(_ amount: Int64?) -> String { amount.map { Format.size(Int(clamping: $0)) } ?? "-" }
 
-    /// The command that shows more about who does not read.
+    /// Returns the command that shows more about a program that does not read.
     func next(_ asking: HostAsking) -> String? {
         guard let process = asking.process.flatMap({ scene.look.processes[$0.number] }) else { return nil }
         if process.threads.contains(where: \.isStopped), !process.threads.contains(where: \.isTraced) {
@@ -69,7 +69,7 @@ struct HostRules {
         return process.stackCommand(thread: asking.thread)
     }
 
-    /// Who has it open, without regard to what they ask for.
+    /// Returns the program that has it open, regardless of what it requests.
     func owner(_ socket: HostSocket) -> HostAsking {
         facts.steady(socket) ?? facts.asker.asking(for: socket)
     }

@@ -1,14 +1,15 @@
 import SocketCore
 
-/// Judges how a socket is asked for, in each program that has it open.
+/// Determines how a socket is requested, by each program that has it open.
 struct HostAsker {
     let scene: HostScene
     let ledger: HostLedger
 
-    /// How long no thread may have run to prove, without a look at its calls, that none waits for what lies there.
+    /// How long all threads must have been idle to prove, without reading their calls, that none waits for unread
+    /// bytes.
     static let idleProof = Duration.seconds(5)
 
-    /// - Parameter isClose: whether its programs were looked at with a view to it; else no more is told than who has it.
+    /// - Parameter isClose: whether its programs were examined because of it. Otherwise only the owner is returned.
     func asking(for socket: HostSocket, isClose: Bool = true) -> HostAsking {
         let owners = scene.owners(of: socket)
         guard socket.inode != 0, !owners.isEmpty else { return ownerless(socket) }
@@ -18,7 +19,7 @@ struct HostAsker {
             let start = asking.process?.start ?? 0
             if let best {
                 guard asking.kind.rawValue <= best.asking.kind.rawValue else { continue }
-                // Of equals the youngest: a server's parent keeps what its children use.
+                // Of equals, prefer the youngest: a server's parent keeps the sockets that its children use.
                 if asking.kind == best.asking.kind, owner.process == 1 || start <= best.start { continue }
             }
             best = (asking, start)
@@ -60,7 +61,8 @@ struct HostAsker {
         }
         if hasRestartedCall(program) { return seen.say(.hidden, "a restarted call is not visible", "-") }
         if seen.proof == .queues { return seen.say(.hidden, "not all of its calls are visible", "-") }
-        // What was read of it is not counted: its queue may be as long again as it was, and the reader just back from recv.
+        // If reads are not counted, the queue may have grown back to the same length, with the reader just returned
+        // from recv.
         if socket.consumed == nil, let thread = program.running {
             return seen.say(.hidden, "thread \(thread.number) is running", "running")
         }
@@ -70,14 +72,14 @@ struct HostAsker {
         return inSet ?? seen.nobody()
     }
 
-    /// Whether no thread has run for as long as bytes lay there, so that none waits for them.
+    /// Whether no thread has run while bytes were unread, so that none waits for them.
     private func isIdle(_ program: HostProgram, _ socket: HostSocket) -> Bool {
         guard socket.unread ?? 0 > 0, let idle = program.leastIdle else { return false }
         return idle >= Self.idleProof && unread(socket) >= Self.idleProof
     }
 
-    /// What a look proves. A thread that may be in recv, or wait for this socket among others, may wait for more bytes than
-    /// there are (SO_RCVLOWAT), so that its being idle does not prove all.
+    /// Returns what a look proves. A thread that may be in recv, or wait for this socket among others, may wait for
+    /// more bytes than are available (SO_RCVLOWAT), so its idleness is not a proof.
     private func proof(_ program: HostProgram, _ socket: HostSocket, isIdle: Bool) -> Evidence {
         if program.showsCalls { return .arguments }
         var waits: Set<HostWait> = [.receiveOrSend, .receive]
@@ -90,29 +92,29 @@ struct HostAsker {
         return program.process.rung == .waitChannel ? .wchan : .queues
     }
 
-    /// Whether a low-water mark that could not be read may keep its bytes from being announced. With a window that is shut
-    /// the kernel announces them in spite of it (tcp_stream_is_readable).
+    /// Whether an unreadable low-water mark may keep its bytes from being reported. If the window is closed, the kernel
+    /// reports them regardless of the mark (tcp_stream_is_readable).
     private func mayHaveMark(_ socket: HostSocket) -> Bool {
         guard socket.transport == .tcp, scene.look.lowWater[socket.inode] == nil else { return false }
         let window = socket.tcp?.receiveWindow ?? scene.peer(of: socket)?.tcp?.sendWindow
         return window.map { $0 > Self.leastWindow } ?? true
     }
 
-    /// RFC 9293, 3.7.1: the least that a segment has.
+    /// RFC 9293, 3.7.1: the minimum segment size.
     private static let leastWindow: UInt32 = 536
 
     private static func mayAsk(_ socket: HostSocket) -> Set<HostWait> {
         socket.isListening ? [.accept, .poll, .pollSet] : [.receiveOrSend, .receive, .poll, .pollSet]
     }
 
-    /// A restarted call whose kind of wait does not tell it either.
+    /// Whether there is a restarted call whose kind of wait is unknown too.
     private func hasRestartedCall(_ program: HostProgram) -> Bool {
         program.process.threads.contains { $0.call?.kind == .restarted }
     }
 
     // MARK: Epoll sets
 
-    /// `nil`: in none.
+    /// Returns how the epoll sets request the socket, or `nil` if it is in none.
     private func lookIntoSets(_ seen: Seen, _ socket: HostSocket) -> HostAsking? {
         var found: HostAsking?
         for (set, entry) in seen.program.entries(of: socket.inode) {
@@ -137,7 +139,7 @@ struct HostAsker {
             return seen.asks(waiter.thread, entry.listensForOutput ? "epoll in, out" : "epoll in")
         }
         let inLoops = program.process.rung < .arguments ? program.threads(waiting: [.pollSet]) : 0
-        // Below the arguments, nobody knows which thread waits in which set.
+        // Without the arguments, it is not known which thread waits in which set.
         if inLoops > 0, !seen.isIdle || inLoops >= program.sets.count {
             return isEdge ? seen.edge(nil) : seen.say(.asks, "an epoll wait is under way", "epoll in")
         }
@@ -155,8 +157,8 @@ struct HostAsker {
 
     // MARK: For how long
 
-    /// For how long at least nothing of what lies there was read: as our own looks show, or as long as the bytes have
-    /// been there and no thread of any owner has run.
+    /// Returns the minimum time for which no unread byte was read: as our own looks show, or while the bytes were there
+    /// and no thread of any owner has run.
     func unread(_ socket: HostSocket) -> Duration {
         let seen = ledger.readStands(socket)
         guard socket.transport == .tcp, let age = socket.tcp?.lastReceived else { return seen }
@@ -166,7 +168,7 @@ struct HostAsker {
     }
 }
 
-/// What is seen of one socket in one program, put into words.
+/// The facts about one socket in one program, and the words for them.
 private struct Seen {
     let program: HostProgram
     let descriptor: Int32
@@ -196,7 +198,7 @@ private struct Seen {
     func stuck() -> HostAsking { say(.stuck, inMain, "nobody") }
 
     func nobody() -> HostAsking {
-        // A thread that waits to write is in this call, which is what the column is for.
+        // A thread that waits to write is in this call, which the column should show.
         if let writer = program.writer(to: descriptor) {
             return say(.unasked, writer.clause, writer.short)
         }

@@ -1,16 +1,16 @@
 import SocketCore
 
-/// One look at the host, with its sockets found by inode, by address and by port.
+/// One look at the host, with its sockets indexed by inode, address and port.
 struct HostScene: Sendable {
     private(set) var look: HostLook
-    /// The processes whose threads were looked at.
+    /// The processes whose threads were examined.
     private(set) var programs: [Int32: HostProgram] = [:]
     private var places: [UInt64: Int] = [:]
-    /// Sockets by their identity, found by inode and, of those that listen, by port.
+    /// The identities of sockets by inode. Listening sockets are also indexed by port.
     private var byInode: [UInt64: UInt64] = [:]
     private var pairs = HostPairs()
     private var listening: [HostPort: [UInt64]] = [:]
-    /// Those that are not quiet.
+    /// The sockets that are not quiet.
     private(set) var notable: Set<UInt64> = []
 
     init(_ look: HostLook) {
@@ -20,8 +20,8 @@ struct HostScene: Sendable {
         programs = look.processes.filter { !$0.value.threads.isEmpty }.mapValues(HostProgram.init)
     }
 
-    /// Takes the next look. Where it tells what is different from this one, the rest is kept. One without processes leaves
-    /// those of this one until it is known which are to be looked at.
+    /// Takes the next look. If it lists its changes, the rest is kept. If it has no processes, those of this look are
+    /// kept until it is known which ones must be examined.
     mutating func take(_ next: HostLook) {
         let (former, programs) = (look, programs)
         if let changes = next.changes, let places = next.places, changes.since == look.time {
@@ -55,7 +55,7 @@ struct HostScene: Sendable {
         pairs.remove(socket)
     }
 
-    /// The same sockets, with what was learnt of their programs.
+    /// Takes the same sockets, with the facts about their programs.
     mutating func take(programsOf examined: HostLook) {
         let sockets = look.sockets
         look = examined
@@ -67,35 +67,35 @@ struct HostScene: Sendable {
 
     func socket(inode: UInt64) -> HostSocket? { byInode[inode].flatMap { self[$0] } }
 
-    /// Of these sockets those that there are, in the order of their identities.
+    /// Returns those of these sockets that exist, in the order of their identities.
     func sockets(_ ids: some Sequence<UInt64>) -> [HostSocket] { ids.sorted().compactMap { self[$0] } }
 
-    /// The other end, where it is on this host and can be seen.
+    /// Returns the other end, if it is on this host and visible.
     func peer(of socket: HostSocket) -> HostSocket? {
         if socket.transport.isUnix { return socket.peerInode == 0 ? nil : self.socket(inode: socket.peerInode) }
         guard socket.transport == .tcp else { return nil }
         return pairs.peer(of: socket).flatMap { self[$0] }
     }
 
-    /// The listeners of a TCP port in the network namespace of a socket.
+    /// Returns the listeners of a TCP port in a socket's network namespace.
     func listeners(_ port: UInt16?, near socket: HostSocket) -> [HostSocket] {
         sockets(port.flatMap { listening[HostPort($0, of: socket)] } ?? [])
     }
 
-    /// Whether it is the end that was connected to: a listener has its port, or a Unix-domain socket its name.
+    /// Whether it is the accepting end: a listener has its port, or a Unix-domain socket has a name.
     func isServerSide(_ socket: HostSocket) -> Bool {
         if socket.transport.isUnix { return socket.local?.name?.isEmpty == false }
         return socket.local?.port.flatMap { listening[HostPort($0, of: socket)] } != nil
     }
 
-    /// Who has it open, as far as that may be seen.
+    /// Returns the owners, as far as they are visible.
     func owners(of socket: HostSocket) -> [HostLook.Owner] {
         socket.inode == 0 ? [] : look.owners[socket.inode] ?? []
     }
 }
 
 extension SocketAddress {
-    /// An IPv4 address that IPv6 carries (`::ffff:192.0.2.1`) as the IPv4 address that it is; others as they are.
+    /// An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) as IPv4, and any other address unchanged.
     var unmapped: SocketAddress {
         guard case .v6(0, let low, let port) = storage, low.bigEndian >> 32 == 0xFFFF else { return self }
         return SocketAddress(.v4(UInt32(truncatingIfNeeded: low.bigEndian).bigEndian, port: port))

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What a connection does where nothing is wrong: the sentence that everyone wants.
+/// A sentence about what a healthy connection is doing.
 extension HostJudge {
-    /// What is under way between both ends, and in which call each waits.
+    /// Returns what is in transit between both ends, and the call in which each end waits.
     package func story(of id: UInt64) -> String? {
         guard let socket = scene[id] else { return nil }
         return HostStory(facts).text(socket)
@@ -33,12 +33,12 @@ struct HostStory {
         return "Nothing is under way.\(both)\(lastToSend(ends, askings)) \(calls)."
     }
 
-    /// The name of a program begins as it is written.
+    /// Returns a sentence. A program's name at its start keeps its case.
     private static func sentence(_ text: String) -> String {
         text.hasPrefix("a program of ") ? "A" + text.dropFirst() : text
     }
 
-    /// What has no connection that something could be under way on.
+    /// Returns the story of a socket that is not connected.
     private func unconnected(_ socket: HostSocket) -> String? {
         let asking = facts.asker.asking(for: socket)
         switch socket.state {
@@ -90,8 +90,8 @@ struct HostStory {
         return "\(facts.scene.title(asking, of: socket))\(descriptor): \(does)\(idle)\(record(socket, asking))"
     }
 
-    /// OpenSSL asks for the rest of a TLS record when it has a part of it: less than a record's most, and of no round
-    /// size.
+    /// OpenSSL requests the rest of a TLS record when it has a part of it. The request is smaller than the largest
+    /// record and not a round number.
     private func record(_ socket: HostSocket, _ asking: HostAsking) -> String {
         guard asking.kind == .asks, let descriptor = asking.descriptor, let number = asking.process?.number,
             let call = facts.scene.programs[number]?.reader(of: descriptor)?.call, call.kind == .read,
@@ -101,6 +101,6 @@ struct HostStory {
         return " (if it speaks TLS: the rest of a record, of which \(Format.size(amount)) have not arrived)"
     }
 
-    /// RFC 8446, 5.2 and RFC 5246, 6.2.3: 2^14 bytes and what encryption adds.
+    /// RFC 8446, 5.2 and RFC 5246, 6.2.3: 2^14 bytes, plus what encryption adds.
     private static let longestRecord: UInt64 = 16_384 + 2_048
 }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What `socktui why` is asked about: a process, the programs of a name, a port or an address.
+/// The subject of `socktui why`: a process, the programs of a name, a port or an address.
 package enum HostTarget: Hashable, Sendable {
     case process(Int32)
     case name(String)
@@ -15,8 +15,8 @@ package enum HostTarget: Hashable, Sendable {
 
     package static let forms = "a process number, a program's name, :port, host:port, udp://:port or a path"
 
-    /// Reads `4711`, `nginx`, `:9000`, `127.0.0.1:9000`, `[::1]:9000`, `udp://:53`, `/run/x.sock`, `unix:/run/x.sock` or `unix:@name`. Names of hosts
-    /// are not looked up.
+    /// Parses `4711`, `nginx`, `:9000`, `127.0.0.1:9000`, `[::1]:9000`, `udp://:53`, `/run/x.sock`, `unix:/run/x.sock`
+    /// or `unix:@name`. Host names are not resolved.
     package static func parse(_ text: String) throws(Problem) -> HostTarget {
         func refuse(_ why: String) -> Problem { Problem(sentence: "\(text): \(why); write \(forms)") }
         if text.isEmpty { throw Problem(sentence: "why: say what hangs: \(forms)") }
@@ -46,7 +46,7 @@ package enum HostTarget: Hashable, Sendable {
         return .address(address)
     }
 
-    /// Whether a socket is meant; those of a process or a name are found by their owner.
+    /// Whether a socket matches. Sockets of a process or a name are found by their owner instead.
     package func matches(_ socket: HostSocket) -> Bool {
         switch self {
         case .process, .name: false

@@ -1,27 +1,27 @@
 import SocketCore
 
-/// What is wrong with sockets of this host, and who is at fault.
+/// A problem with sockets of this host, and what causes it.
 @dynamicMemberLookup
 package struct HostVerdict: Hashable, Sendable {
     /// The name of its row in `Lint.all`.
     package let lint: String
     package var severity: Severity
     package internal(set) var verdict: Verdict
-    /// The sockets it is about, by cookie, the one at fault first.
+    /// The affected sockets by cookie, the one at fault first.
     package var sockets: [UInt64]
-    /// The programs it is about, the one at fault first.
+    /// The affected programs, the one at fault first.
     package var processes: [HostProcess.ID]
-    /// What is the matter, without how long: `api.py[4711] has left 4.1M unread`.
+    /// The problem, without its duration: `api.py[4711] has left 4.1M unread`.
     package let claim: String
-    /// What shows it: `no thread or event loop is reading this socket`.
+    /// The reason to believe it: `no thread or event loop is reading this socket`.
     package var reason: String?
     /// One line for each end.
     package var sides: [Side] = []
-    /// How many sockets have the fault, and on how many more the same was found.
+    /// The number of sockets at fault. `more` is the number of others with the same finding.
     package var count = 1
     package var more = 0
 
-    /// One end, as the paragraph of `why` lists it. Sanitized.
+    /// One end, as listed by `why`. Sanitized.
     package struct Side: Hashable, Sendable {
         package var name: String
         package var descriptor: Int32?
@@ -40,7 +40,7 @@ package struct HostVerdict: Hashable, Sendable {
         verdict.severity = severity
     }
 
-    /// The claim, how long, what shows it, and on how many more.
+    /// The claim, its duration, the reason, and the number of other sockets.
     package var sentence: String {
         let time = verdict.lasting.map { " for at least \(Format.duration($0))" } ?? ""
         let why = reason.map { ": \($0)" } ?? ""
@@ -54,7 +54,7 @@ package struct HostVerdict: Hashable, Sendable {
         set { verdict[keyPath: part] = newValue }
     }
 
-    /// Verdicts of one name about one program are told as one, the longest first.
+    /// Joins verdicts of one name about one program, the longest first.
     static func grouped(_ found: [HostVerdict]) -> [HostVerdict] {
         var groups: [[String]: Int] = [:], told: [HostVerdict] = []
         for verdict in found.sorted(by: isBefore) {

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// A verdict in JSON, with the names that a `warning` line has; see docs/json.md.
+/// A verdict in JSON, with the names of a `warning` line. See docs/json.md.
 extension HostVerdict {
     package var json: [JSON.Member] {
         let remedy = KeyTable.standard.naming(remedy)

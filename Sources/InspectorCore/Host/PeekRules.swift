@@ -1,38 +1,38 @@
 import SocketCore
 
-/// Whether the unread bytes of other programs may be looked at.
+/// Whether the unread bytes of other programs may be peeked at.
 package struct PeekRules: Hashable, Sendable {
-    /// Why none may ever be; `nil`: they may.
+    /// The reason why peeking is forbidden, or `nil` if it is allowed.
     package var refusal: String?
-    /// Whether those of other users' programs may be, once the user has confirmed it.
+    /// Whether other users' programs may be peeked at, once the user has confirmed it.
     package var allowsOthers = false
-    /// Whether the detail shows them from the start.
+    /// Whether the detail shows unread bytes from the start.
     package var isOn = false
     /// The user that this program runs as.
     package var user: UInt32
-    /// Who ran it through sudo: the user at the keys, who may look into what is his without it.
+    /// The user who ran it through sudo, who may inspect their own programs without confirming it.
     package var sudoUser: UInt32?
 
     package init(user: UInt32 = 0, sudoUser: UInt32? = nil) { (self.user, self.sudoUser) = (user, sudoUser) }
 
     package static let needsOthers = "start with --peek-others to look into programs of other users"
 
-    /// Whether a socket, or the program that has it open, is another user's. A program whose user is not known may be.
+    /// Whether a socket or its program belongs to another user. A program whose user is unknown counts as another's.
     package func isForeign(_ host: HostSnapshot) -> Bool {
         isForeign(socket: host.user, program: host.programUser)
     }
 
-    /// Both are one user's: a socket that another one handed over is not.
+    /// Whether they belong to another user, or to two users, as when one user's program passed its socket to another's.
     package func isForeign(socket: UInt32, program: UInt32?) -> Bool {
         let own = [user, sudoUser].compactMap { $0 }
         return socket != program || !own.contains(socket)
     }
 }
 
-/// Whose unread bytes are shown.
+/// A request to show a socket's unread bytes.
 package struct UnreadRequest: Hashable, Sendable {
     package var socket: SocketID
-    /// Whether the user has confirmed that they may be another user's.
+    /// Whether the user has confirmed that they may belong to another user.
     package var isConfirmed: Bool
 
     package init(_ socket: SocketID, isConfirmed: Bool = false) {
@@ -40,12 +40,13 @@ package struct UnreadRequest: Hashable, Sendable {
     }
 }
 
-/// The unread bytes of a socket at one instant. They come beside snapshots, so nothing that keeps those keeps them.
+/// The unread bytes of a socket at one instant. They are sent separately from snapshots, so storing snapshots never
+/// stores them.
 package struct UnreadLook: Hashable, Sendable {
     package var socket: SocketID
     package var time: MonotonicTime
     package var found: UnreadBytes
-    /// What is told among the events, as the system log is told it.
+    /// The note for the events, the same as in the system log.
     package var note: String?
 
     package init(_ socket: SocketID, _ time: MonotonicTime, _ found: UnreadBytes) {
@@ -53,12 +54,12 @@ package struct UnreadLook: Hashable, Sendable {
     }
 }
 
-/// What the host's administrator says in /etc/socktui.conf, which no option overrides: `name = value` in each line, `#`
-/// before a comment.
+/// The host administrator's policy in /etc/socktui.conf, which no option overrides. Each line is `name = value`, and
+/// `#` starts a comment.
 package enum HostPolicy {
     package static let path = "/etc/socktui.conf"
 
-    /// Why unread bytes may not be looked at; `nil`: they may. A line that makes no sense forbids it, too.
+    /// Returns the reason why peeking is forbidden, or `nil` if it is allowed. An invalid line forbids it, too.
     package static func refusal(_ text: String) -> String? {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.prefix { $0 != "#" }.split(separator: "=", omittingEmptySubsequences: false)

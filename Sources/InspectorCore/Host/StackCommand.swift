@@ -1,12 +1,12 @@
 import SocketCore
 
-/// The command that prints where a program's threads are, by what runs the program.
+/// The command that prints a program's thread stacks, chosen by its runtime.
 package enum StackCommand {
-    /// What runs a program.
+    /// A program's runtime.
     package enum Runtime: Hashable, Sendable {
         case python, java, node, go, native
 
-        /// Reads the base name of an executable, or the program's name where that is not known.
+        /// Detects the runtime from the base name of an executable, or from the program's name if that is not known.
         package init(executable: String, isGo: Bool = false) {
             self =
                 if executable.hasPrefix("python") || executable.hasPrefix("pypy") {
@@ -21,7 +21,7 @@ package enum StackCommand {
         }
     }
 
-    /// The command, with the thread to look for where the runtime numbers threads in its own way.
+    /// Returns the command, with the thread to look for if the runtime numbers threads differently.
     package static func text(_ runtime: Runtime, process: Int, thread: Int? = nil) -> String {
         switch runtime {
         case .python: "py-spy dump --pid \(process)"
@@ -35,14 +35,14 @@ package enum StackCommand {
 }
 
 extension PeerEnd.Program {
-    /// The command that prints where its threads are.
+    /// The command that prints its thread stacks.
     package var stackCommand: String {
         StackCommand.text(StackCommand.Runtime(executable: name), process: process)
     }
 }
 
 extension HostProcess {
-    /// The command that prints where its threads are; `thread`: the one that matters.
+    /// Returns the command that prints its thread stacks. `thread` is the relevant one.
     package func stackCommand(thread: Int32?) -> String {
         let runtime = StackCommand.Runtime(executable: executable ?? command, isGo: isGo)
         return StackCommand.text(runtime, process: Int(id.number), thread: thread.map { Int($0) })
