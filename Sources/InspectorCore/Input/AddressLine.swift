@@ -1,7 +1,7 @@
 import SocketCore
 
-/// What a person typed where an address is asked for: `host:port`, `[::1]:port`, `unix:/path`,
-/// `udp://host:port`, `listen :8080`, `relay :9000 host:80`, `attach 4242`, `demo`.
+/// What a user typed in an address field: `host:port`, `[::1]:port`, `unix:/path`, `udp://host:port`, `listen :8080`,
+/// `relay :9000 host:80`, `attach 4242`, `demo`.
 package enum AddressLine: Hashable, Sendable {
     case connect(OpenTarget)
     case listen(OpenTarget)
@@ -9,12 +9,12 @@ package enum AddressLine: Hashable, Sendable {
     case attach(String)
     case demo
 
-    /// A sentence that names what is wrong.
+    /// A sentence that says what is wrong.
     package struct Failure: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// Reads the line; `listens`: an address alone is one to listen on.
+    /// Parses the line. If `listens` is set, a plain address is one to listen on.
     package static func parse(_ text: String, listens: Bool = false) -> Result<AddressLine, Failure> {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = words.first else {
@@ -30,7 +30,7 @@ package enum AddressLine: Hashable, Sendable {
         }
     }
 
-    /// A process, a program's name, or a path.
+    /// Parses a process number, a program's name or a path.
     private static func attach(_ words: ArraySlice<String>) -> Result<AddressLine, Failure> {
         guard let word = words.first, words.count == 1 else {
             return .failure(Failure(message: "write which program, as in attach 4242"))
@@ -38,7 +38,7 @@ package enum AddressLine: Hashable, Sendable {
         return .success(.attach(word))
     }
 
-    /// Where to listen, and where to go: two addresses, or `--socks5` or `--http-proxy` and one.
+    /// Parses the listening address and the target, or `--socks5` or `--http-proxy` and one address.
     private static func relay(_ words: [String]) -> Result<AddressLine, Failure> {
         let proxies: [String: ProxyKind] = ["--socks5": .socks5, "--http-proxy": .http]
         guard words.count == 2 else {
@@ -54,7 +54,7 @@ package enum AddressLine: Hashable, Sendable {
         }
     }
 
-    /// An address in one word, or as nc takes it: a host and a port.
+    /// Parses an address in one word, or a host and a port as nc accepts them.
     private static func endpoint(_ words: ArraySlice<String>, listens: Bool) -> Result<AddressLine, Failure> {
         guard let first = words.first, let last = words.last else {
             return .failure(Failure(message: "an address is missing"))
@@ -73,9 +73,9 @@ package enum AddressLine: Hashable, Sendable {
     }
 }
 
-/// A length of time as a person types it: `30s`, `500ms`, `2m`, `1h`, `10` (seconds); empty, `-` or `none`: none.
+/// A typed duration: `30s`, `500ms`, `2m`, `1h`, `10` (seconds). An empty text, `-` or `none` means none.
 package enum DurationText {
-    /// nil when it is no length of time; `.some(nil)` when there shall be none.
+    /// Returns the duration, `.some(nil)` for none, or `nil` if the text is not a duration.
     package static func parse(_ text: String) -> Duration?? {
         let text = text.filter { !$0.isWhitespace }
         if ["", "-", "none"].contains(text) { return .some(nil) }

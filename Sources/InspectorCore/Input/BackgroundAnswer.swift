@@ -1,13 +1,13 @@
-/// Takes the terminal's answer about its background out of what is read: `ESC ] 11 ; rgb:1e1e/1e1e/1e1e`, then BEL or
-/// `ESC \`. The answer can come at any time and in pieces, and no part of it is a key or text.
+/// Filters the terminal's answer about its background out of the input: `ESC ] 11 ; rgb:1e1e/1e1e/1e1e`, followed by
+/// BEL or `ESC \`. The answer can arrive at any time and in pieces, and no part of it is a key or text.
 ///
-/// An Esc at the end of a batch is Esc, unless an answer is awaited: then the next read decides.
+/// An Esc at the end of a batch is the Esc key, unless an answer is expected. Then the next read decides.
 struct BackgroundAnswer: Sendable {
     typealias Input = KeyDecoder.Input
 
     private enum State: Hashable {
         case idle, escape
-        /// Between `]` and `;`: the digits so far.
+        /// Between `]` and `;`, with the digits so far.
         case number(String)
         case colour(String)
         /// The Esc of `ESC \` was read.
@@ -15,38 +15,38 @@ struct BackgroundAnswer: Sendable {
     }
 
     private var state = State.idle
-    /// What may be the beginning of an answer.
+    /// The input that may be the start of an answer.
     private var held: [Input] = []
-    /// Whether what is held was read by an earlier batch.
+    /// Whether the held input is from an earlier batch.
     private var isCarried = false
     private var isInPaste = false
     private var quietReads = 0
-    /// Empty reads after which no answer is awaited any more; 0: none is awaited.
+    /// The number of empty reads after which no answer is expected, or 0 if none is.
     private var patience = 0
     private var background: RGB?
 
-    /// Longer answers are none.
+    /// The maximum length of an answer.
     private static let longest = 40
-    /// Empty reads, about ten a second, before what is held turns out to be keys.
+    /// The number of empty reads, about ten per second, after which held input counts as keys.
     private static let quietAfterEscape = 2
     private static let quietAfterNumber = 5
 
-    /// The terminal has been asked.
+    /// Called when the terminal has been asked.
     mutating func expect() { patience = 20 }
 
-    /// Whether the terminal was asked, and may answer yet.
+    /// Whether the terminal was asked and may still answer.
     var isAwaited: Bool { patience > 0 }
 
-    /// The background, if an answer has come since the last call.
+    /// Returns the background, if an answer has arrived since the last call.
     mutating func take() -> RGB? {
         defer { background = nil }
         return background
     }
 
-    /// A paste was ended without its mark.
+    /// Called when a paste ended without its mark.
     mutating func endPaste() { isInPaste = false }
 
-    /// A batch without the answers in it. What an earlier batch held back comes in a batch of its own.
+    /// Returns a batch without the answers in it. Input held back from an earlier batch becomes its own batch.
     mutating func filter(_ batch: [Input]) -> [[Input]] {
         var batches: [[Input]] = []
         var passed: [Input] = []
@@ -58,7 +58,7 @@ struct BackgroundAnswer: Sendable {
         return batches + [passed]
     }
 
-    /// Nothing more has come.
+    /// Called when nothing more has arrived.
     private mutating func rest() -> [[Input]] {
         quietReads += 1
         let limit: Int
@@ -103,7 +103,7 @@ struct BackgroundAnswer: Sendable {
         state = next
     }
 
-    /// Releases what turned out not to be an answer.
+    /// Releases input that turned out not to be an answer.
     private mutating func release(_ passed: inout [Input], _ batches: inout [[Input]]) {
         if isCarried { batches.append(held) } else { passed += held }
         (state, held, isCarried) = (.idle, [], false)

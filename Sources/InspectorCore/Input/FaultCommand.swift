@@ -1,18 +1,18 @@
 import SocketCore
 
-/// What is asked of faults and breakpoints: after `:`, in a script, and by `socktui ctl`.
+/// A command for faults and breakpoints, typed after `:`, in a script or sent by `socktui ctl`.
 package enum FaultCommand: Hashable, Sendable {
-    /// Rules, or a profile's name, as they were typed.
+    /// Rules or a profile's name, as typed.
     case add(String)
     case list
-    /// What breakpoints hold.
+    /// Lists what breakpoints hold.
     case held
     case off(Int)
     case clear
     case addBreak(String)
     case breakOff(Int)
     case clearBreaks
-    /// Of a connection, or of the one that has been held longest; and in one direction, or in both.
+    /// Releases one connection, or the one held longest, in one direction or in both.
     case release(BreakRelease, SocketID?, FaultDirection?)
     case reset(SocketID?)
 
@@ -123,7 +123,7 @@ package enum FaultCommand: Hashable, Sendable {
 }
 
 extension FaultCommand {
-    /// Reads a line of the control socket: `fault add ...`, `break on ...`, `release 10`.
+    /// Parses a line of the control socket: `fault add ...`, `break on ...`, `release 10`.
     package static func parse(_ line: String) -> Result<FaultCommand, Instruction.Failure> {
         let verb = String(line.prefix { $0 != " " })
         let arguments = Instruction.Arguments(verb: verb, text: String(line.dropFirst(verb.count).drop { $0 == " " }))
@@ -147,7 +147,7 @@ extension FaultCommand {
 }
 
 extension Breakpoint {
-    /// Throws for a filter that is none, and for a direction that is misspelt: it would be text that no connection has.
+    /// Throws if a filter is invalid or a direction is misspelled. It would be text that no connection matches.
     package func checkFilter() throws(FaultProblem) {
         guard !filter.isEmpty else { return }
         let ways = FaultDirection.allCases.map(\.rawValue)
@@ -165,7 +165,7 @@ extension Breakpoint {
 }
 
 extension Instruction.Arguments {
-    /// The first word, and what follows it as it was typed.
+    /// The first word, and the rest as typed.
     fileprivate var split: (word: String, rest: String) {
         let word = String(whole.prefix { $0 != " " })
         return (word, String(whole.dropFirst(word.count).drop { $0 == " " }))

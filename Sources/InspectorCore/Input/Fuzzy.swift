@@ -1,8 +1,8 @@
 /// Finds names by a part of them.
 package enum Fuzzy {
-    /// How well a name with its description answers to what was typed: the lower the better; `nil`: not at all. The order
-    /// is: the name itself, its beginning, the beginning of a word in it, a part of it, its letters in order, words of the
-    /// description.
+    /// Returns how well a name with its description matches the typed text, or `nil` if it doesn't. Lower is better.
+    /// The order is: the whole name, its beginning, the beginning of a word in it, a part of it, its letters in order,
+    /// words of the description.
     package static func rank(_ typed: String, _ name: String, _ description: String = "") -> Int? {
         let (typed, name) = (typed.lowercased(), name.lowercased())
         if typed.isEmpty || name == typed { return 0 }
@@ -24,7 +24,7 @@ package enum Fuzzy {
         return true
     }
 
-    /// What all that begin alike have in common; empty where there is none.
+    /// Returns the longest common prefix, or an empty string if there is none.
     package static func commonPrefix(_ names: [String]) -> String {
         guard var common = names.first else { return "" }
         for name in names {

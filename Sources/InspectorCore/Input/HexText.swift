@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Bytes as hex digits, in the forms in which people copy them: `0d 0a`, `0D0A`, `0x0d,0x0a`, `0d:0a`, `# comment`.
+/// Bytes as hex digits, in the forms that are commonly copied: `0d 0a`, `0D0A`, `0x0d,0x0a`, `0d:0a`, `# comment`.
 package enum HexText {
-    /// The bytes that the text stands for. What follows a `#` up to the end of its line is left out.
+    /// Parses the bytes. Ignores text from a `#` to the end of its line.
     package static func parse(_ text: String) -> Result<[UInt8], EscapedText.Failure> {
         let characters = Array(text.unicodeScalars)
         var bytes: [UInt8] = []

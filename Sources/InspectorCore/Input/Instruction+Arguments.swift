@@ -1,12 +1,12 @@
 import SocketCore
 
-/// What the arguments of each command mean.
+/// The parsers of each command's arguments.
 extension Instruction {
     static func connect(_ arguments: Arguments) throws(Failure) -> OpenRequest { try open(arguments, listens: false) }
 
     static func listen(_ arguments: Arguments) throws(Failure) -> OpenRequest { try open(arguments, listens: true) }
 
-    /// Text with escapes.
+    /// Parses text with escapes.
     static func bytes(_ arguments: Arguments) throws(Failure) -> [UInt8] {
         try escaped(arguments.whole, arguments.verb)
     }
@@ -32,7 +32,7 @@ extension Instruction {
         return SocketID(number)
     }
 
-    /// The number of a signal: `TERM` or `SIGTERM`.
+    /// Parses a signal's name, `TERM` or `SIGTERM`, and returns its number.
     static func signal(_ arguments: Arguments) throws(Failure) -> Int32 {
         let name = arguments.text.uppercased()
         let word = name.hasPrefix("SIG") ? String(name.dropFirst(3)) : name
@@ -42,7 +42,7 @@ extension Instruction {
         return found.number
     }
 
-    /// A file; `nil`: off.
+    /// Parses a file name, or returns `nil` for off.
     static func recording(_ arguments: Arguments) throws(Failure) -> String? {
         let path = arguments.whole
         guard !path.isEmpty else { throw Failure("record", "needs a file, or off") }
@@ -58,7 +58,7 @@ extension Instruction {
 
     /// How a connection is closed.
     enum Closing: Sendable {
-        /// `nil`: half, by FIN.
+        /// The close mode, or `nil` for a half-close by FIN.
         case stream(CloseMode?)
         case webSocket(WebSocketCommand)
     }
@@ -147,7 +147,7 @@ extension Instruction {
         }
     }
 
-    /// Without a tag of its own a read gets the next one.
+    /// Parses a read. Without an explicit tag, it gets the next one.
     static func read(_ arguments: Arguments) throws(Failure) -> (request: ReadRequest, hasTag: Bool) {
         var arguments = arguments
         var kind = ReadKindReader()
@@ -207,13 +207,13 @@ extension Instruction {
 }
 
 extension TLSChoices {
-    /// For the help.
+    /// The usage in the help.
     static let usage = "[cert F] [key F] [ca F] [sni N] [insecure] ..."
 
-    /// The words after an address that configure TLS; each but the last is followed by a value.
+    /// The words after an address that configure TLS. Each except the last is followed by a value.
     static let words = ["cert", "key", "ca", "sni", "alpn", "keylog", "insecure"]
 
-    /// Takes one of these words, and its value; false: it is none of them.
+    /// Parses one of these words, and its value. Returns `false` for any other word.
     fileprivate mutating func take(
         _ word: String, _ arguments: inout Instruction.Arguments
     ) throws(Instruction.Failure) -> Bool {

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What a line asks of a WebSocket. What could not be sent is refused here, where it was typed.
+/// The parsers of WebSocket commands. What can't be sent is rejected here, where it was typed.
 extension Instruction {
-    /// The payload of a ping or a pong; escapes are read.
+    /// Parses the payload of a ping or a pong, including escapes.
     static func control(_ arguments: Arguments) throws(Failure) -> [UInt8] {
         let bytes = try escaped(arguments.whole, arguments.verb)
         guard bytes.count <= 125 else {
@@ -11,7 +11,7 @@ extension Instruction {
         return bytes
     }
 
-    /// `A|B|C`: text, unless its bytes are none.
+    /// Parses `A|B|C` as text, or as binary if the bytes are not valid text.
     static func fragments(_ arguments: Arguments) throws(Failure) -> WebSocketCommand {
         guard !arguments.whole.isEmpty else {
             throw Failure(arguments.verb, "needs parts after it, as in fragments Hel|lo")
@@ -23,7 +23,7 @@ extension Instruction {
         return .fragments(WebSocketMessage.type(of: Array(parts.joined())), parts)
     }
 
-    /// `1000 bye`.
+    /// Parses `1000 bye`.
     static func webSocketClosing(_ arguments: Arguments) throws(Failure) -> WebSocketCommand {
         let word = arguments.whole.prefix { $0 != " " }
         guard let number = UInt16(word) else { throw Failure(String(word), "a close code is a number up to 4999") }
@@ -45,7 +45,7 @@ extension Instruction {
 }
 
 extension WebSocketMessage {
-    /// Text where the bytes are such, else binary.
+    /// Returns text if the bytes are valid text, and otherwise binary.
     package static func type(of bytes: [UInt8]) -> WebSocketMessageType {
         String(validating: bytes, as: UTF8.self) == nil ? .binary : .text
     }

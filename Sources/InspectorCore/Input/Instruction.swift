@@ -1,21 +1,21 @@
 import SocketCore
 
-/// What one line asks for that was typed after `:`, bound to a key or written in a script: an action's name, as
-/// the help shows it, or a verb with its arguments.
+/// One line typed after `:`, bound to a key or written in a script: an action's name, as shown in the help, or a verb
+/// with its arguments.
 package struct Instruction: Sendable {
     /// The action's name.
     package let verb: String
-    /// What it does with its arguments, or `nil` if there are none: then it does what its own key does.
+    /// What it does with its arguments, or `nil` if there are none. It then does what its own key does.
     let body: Action.Body?
 
-    /// Why a line means nothing: one sentence that names the word.
+    /// The reason why a line is invalid: one sentence that names the word.
     package struct Failure: Error, Hashable, Sendable {
         package var message: String
 
         package init(_ word: String, _ problem: String) { message = word.isEmpty ? problem : "\(word): \(problem)" }
     }
 
-    /// Reads a line.
+    /// Parses a line.
     package static func parse(_ line: String) -> Result<Instruction, Failure> {
         let line = line.drop { $0 == " " }
         let verb = String(line.prefix { $0 != " " })
@@ -35,10 +35,10 @@ package struct Instruction: Sendable {
         }
     }
 
-    /// What follows a verb.
+    /// The arguments of a verb.
     package struct Arguments: Sendable {
         let verb: String
-        /// As it was typed, without the blanks before it.
+        /// The text as typed, without leading blanks.
         let whole: String
         private var words: [String]
 
@@ -48,19 +48,19 @@ package struct Instruction: Sendable {
             words = text.split(separator: " ").map(String.init)
         }
 
-        /// What is left, with one blank between words.
+        /// The remaining words, joined by single blanks.
         package var text: String { words.joined(separator: " ") }
 
-        /// The next word; nil: there is none.
+        /// Returns the next word, or `nil` if there is none.
         mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }
 
-        /// The next word; `what` says what it would be, as in `a number of bytes`.
+        /// Returns the next word. `what` describes it, as in `a number of bytes`.
         mutating func next(after word: String, _ what: String) throws(Failure) -> String {
             guard let next = next() else { throw Failure(word, "needs \(what) after it") }
             return next
         }
 
-        /// The next word, or what stands between double quotes, with its blanks.
+        /// Returns the next word, or the text between double quotes including its blanks.
         mutating func nextQuoted(after word: String, _ what: String) throws(Failure) -> String {
             guard words.first?.hasPrefix("\"") == true, let begin = whole.firstIndex(of: "\"") else {
                 return try next(after: word, what)

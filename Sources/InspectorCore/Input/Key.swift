@@ -1,9 +1,9 @@
-/// One key press, as the terminal told it.
+/// One key press, as reported by the terminal.
 package enum Key: Hashable, Sendable {
     case character(Character)
-    /// Control and a lower-case letter or one of `@[\]^_`.
+    /// Control with a lower-case letter or one of `@[\]^_`.
     case control(Character)
-    /// Alt (or Esc just before) and a character.
+    /// Alt (or a preceding Esc) with a character.
     case alt(Character)
     case altEnter
     case enter, tab, backTab, escape, backspace, delete, insert

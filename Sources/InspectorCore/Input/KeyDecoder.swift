@@ -1,44 +1,44 @@
-/// Turns what curses reads, characters and its own key codes, into keys and pastes.
+/// Decodes what curses reads, characters and its own key codes, into keys and pastes.
 ///
-/// One batch is what could be read without waiting. An Esc that something follows in its batch is that key
-/// with Alt (or without, where it has no such form); an Esc at the end of its batch is Esc. A control sequence that
-/// curses did not know is dropped. Between the marks of a bracketed paste everything is text. The terminal's answer about
-/// its background is neither: it becomes a message of its own.
+/// One batch is what could be read without waiting. An Esc that is followed by input in its batch is that key with Alt
+/// (or without, if it has no such form). An Esc at the end of its batch is Esc. A control sequence that curses doesn't
+/// know is dropped. Between the marks of a bracketed paste everything is text. The terminal's answer about its
+/// background becomes a separate message.
 package struct KeyDecoder: Sendable {
-    /// One thing that curses read.
+    /// One item that curses read.
     package enum Input: Hashable, Sendable {
         case scalar(Unicode.Scalar)
         case code(Int32)
     }
 
-    /// The codes that the terminal gives to the marks around a bracketed paste; curses has no codes for them.
+    /// The codes assigned to the marks around a bracketed paste, for which curses has none.
     package static let pasteBegins: Int32 = 5000
     package static let pasteEnds: Int32 = 5001
-    /// Nor for arrows with Alt.
+    /// The codes assigned to arrows with Alt, for which curses has none.
     package static let altLeft: Int32 = 5002
     package static let altRight: Int32 = 5003
-    /// What a paste holds beyond so many bytes is dropped, and never read as keys. No field takes as much, so a paste
-    /// that was cut here is refused as a whole.
+    /// The maximum size of a paste in bytes. The rest is dropped, and never read as keys. No field accepts that much,
+    /// so a truncated paste is rejected as a whole.
     package static let longestPaste = 1 << 20
 
     private var paste: String?
     private var answer = BackgroundAnswer()
-    /// Whether the last character of the paste was a carriage return: a line feed after it belongs to it.
+    /// Whether the last character of the paste was a carriage return. A following line feed belongs to it.
     private var endsWithReturn = false
 
     package init() {}
 
-    /// Whether a paste has begun and not ended.
+    /// Whether a paste has started and not ended.
     package var isPasting: Bool { paste != nil }
 
-    /// Whether the terminal was asked for its background, and may answer yet.
+    /// Whether the terminal was asked for its background and may still answer.
     package var awaitsBackground: Bool { answer.isAwaited }
 
-    /// The terminal was asked for its background.
+    /// Called when the terminal was asked for its background.
     package mutating func expectBackground() { answer.expect() }
 
-    /// Decodes one batch: keys and pastes, in order, then the terminal's answer. An empty batch says that nothing
-    /// came for a while.
+    /// Decodes one batch: keys and pastes, in order, then the terminal's answer. An empty batch means that nothing has
+    /// arrived for a while.
     package mutating func decode(_ batch: [Input]) -> [Message] {
         var messages: [Message] = []
         for part in answer.filter(batch) { messages += decodeKeys(part) }
@@ -63,7 +63,7 @@ package struct KeyDecoder: Sendable {
         return messages
     }
 
-    /// Hands over what a paste holds whose end mark has not come.
+    /// Returns the contents of a paste whose end mark is missing.
     package mutating func endPaste() -> [Message] {
         defer { (paste, endsWithReturn) = (nil, false) }
         answer.endPaste()
@@ -77,7 +77,7 @@ package struct KeyDecoder: Sendable {
         paste?.unicodeScalars.append(scalar == "\r" ? "\n" : scalar)
     }
 
-    /// The key that an Esc and what follows it in its batch make; nil: a sequence that means no key.
+    /// Returns the key for an Esc and the input after it in its batch, or `nil` if the sequence is not a key.
     private static func escaped(_ rest: inout ArraySlice<Input>) -> Key? {
         switch rest.first {
         case .code(let code):
@@ -138,7 +138,7 @@ package struct KeyDecoder: Sendable {
         0o402: .down, 0o403: .up, 0o404: .left, 0o405: .right, 0o406: .home, 0o407: .backspace,
         0o512: .delete, 0o513: .insert, 0o522: .pageDown, 0o523: .pageUp, 0o527: .enter, 0o541: .backTab, 0o550: .end,
         0o611: .shiftLeft, 0o622: .shiftRight, altLeft: .altLeft, altRight: .altRight,
-        // The keypad's corners, and what some terminals call Home and End.
+        // The keypad's corners, and the Home and End of some terminals.
         0o534: .home, 0o535: .pageUp, 0o537: .end, 0o540: .pageDown, 0o552: .home, 0o601: .end,
     ]
 }

@@ -1,5 +1,5 @@
 extension Key {
-    /// The keys with a name of their own. Help and hints write the first name of each.
+    /// The keys with their own names. Help and hints use the first name of each.
     private static let named: [(key: Key, names: [String])] = [
         (.enter, ["Enter"]), (.tab, ["Tab"]), (.backTab, ["S-Tab"]), (.escape, ["Esc", "Escape"]),
         (.character(" "), ["Space"]), (.backspace, ["Backspace"]), (.delete, ["Del", "Delete"]),
@@ -19,7 +19,7 @@ extension Key {
         }
     }
 
-    /// Reads `q`, `Enter`, `^D` or `C-d`, `Alt-1` or `M-1`, `F7`: the names of the help, and those of tmux and emacs.
+    /// Parses `q`, `Enter`, `^D` or `C-d`, `Alt-1` or `M-1`, `F7`: the names in the help, and those of tmux and emacs.
     package init?(named name: String) {
         if let only = name.first, name.count == 1 {
             self = .character(only)
@@ -38,14 +38,14 @@ extension Key {
         }
     }
 
-    /// The one character that follows one of these prefixes.
+    /// Returns the single character that follows one of these prefixes.
     private static func last(of name: String, after prefixes: [String]) -> Character? {
         prefixes.contains { name.hasPrefix($0) && name.count == $0.count + 1 } ? name.last : nil
     }
 
     private var character: Character? { if case .character(let character) = self { character } else { nil } }
 
-    /// Whether the key types a character where text is typed.
+    /// Whether the key types a character in text contexts.
     package var isCharacter: Bool { character != nil }
 }
 

@@ -1,8 +1,8 @@
-/// One line of text that is edited.
+/// An editable line of text.
 package struct LineEditor: Hashable, Sendable {
-    /// The characters, line feeds among them where a paste or Alt-Enter brought some.
+    /// The characters, including line feeds from a paste or Alt-Enter.
     package private(set) var characters: [Character]
-    /// Before which character the next one goes.
+    /// The index of the character before which the next one is inserted.
     package private(set) var cursor: Int
     /// Lines entered before, oldest first.
     package private(set) var history: [String] = []
@@ -10,9 +10,9 @@ package struct LineEditor: Hashable, Sendable {
     private var draft = ""
     private var killed: [Character] = []
 
-    /// Lines remembered.
+    /// The most lines remembered.
     package static let historyLimit = 200
-    /// Characters held; more is cut off.
+    /// The most characters. More are cut off.
     package static let lengthLimit = 65_536
 
     package init(_ text: String = "") {
@@ -22,16 +22,16 @@ package struct LineEditor: Hashable, Sendable {
 
     package var text: String { String(characters) }
     package var isEmpty: Bool { characters.isEmpty }
-    /// Whether a line that was entered before is shown.
+    /// Whether an earlier line is shown.
     package var isRecalling: Bool { historyIndex != nil }
 
-    /// Replaces the text; the cursor goes to its end.
+    /// Replaces the text and moves the cursor to its end.
     package mutating func set(_ text: String) {
         characters = Array(text.prefix(Self.lengthLimit))
         cursor = characters.count
     }
 
-    /// Puts text in at the cursor. Carriage returns and CR LF become line feeds.
+    /// Inserts text at the cursor. Carriage returns and CR LF become line feeds.
     package mutating func insert(_ text: String) {
         var added: [Character] = []
         for character in text { added.append(character == "\r\n" || character == "\r" ? "\n" : character) }
@@ -42,8 +42,8 @@ package struct LineEditor: Hashable, Sendable {
         historyIndex = nil
     }
 
-    /// What an insertion makes of the characters around the cursor: a combining mark joins the one before it, and a
-    /// flag is made of two. The rest of a long line is not looked at.
+    /// Returns the characters around the cursor after an insertion: a combining mark joins the previous one, and two
+    /// regional indicators make a flag. The rest of a long line is not examined.
     package func joining(_ added: [Character]) -> (range: Range<Int>, characters: [Character], cursor: Int) {
         var start = max(0, cursor - 1)
         while start > 0, characters[start].isFlag { start -= 1 }
@@ -54,7 +54,7 @@ package struct LineEditor: Hashable, Sendable {
         return (start..<end, all, start + head.count)
     }
 
-    /// Ends the line: remembers it and empties the field.
+    /// Ends the line: remembers it and clears the field.
     package mutating func commit() {
         if !isEmpty && history.last != text { history.append(text) }
         if history.count > Self.historyLimit { history.removeFirst() }
@@ -130,8 +130,8 @@ package struct LineEditor: Hashable, Sendable {
         return index
     }
 
-    /// Goes to the next line in the history that begins with what was typed, in this direction, or to the next line of all
-    /// if none begins so. After the latest one it goes to what was typed.
+    /// Moves in this direction to the next line in the history that starts with the typed text, or to any next line if
+    /// none does. After the latest one, returns to the typed text.
     private mutating func recall(_ step: Int) {
         let typed = historyIndex == nil ? text : draft
         var index = (historyIndex ?? history.count) + step
@@ -143,9 +143,8 @@ package struct LineEditor: Hashable, Sendable {
         historyIndex = index == history.count ? nil : index
     }
 
-    /// The part of the field that fits in `width` columns, and the cursor's column in it. The field scrolls sideways;
-    /// where something lies outside, an ellipsis says so.
-    /// `wrong`: characters that are drawn as an error.
+    /// Returns the part of the field that fits in `width` columns, and the cursor's column in it. The field scrolls
+    /// sideways, and an ellipsis marks hidden text. Characters in `wrong` are drawn as an error.
     package func window(
         width: Int, sanitizer: Sanitizer, glyphs: Glyphs, wrong: Range<Int>? = nil
     ) -> (line: Line, cursor: Int) {
@@ -174,8 +173,8 @@ package struct LineEditor: Hashable, Sendable {
         return (part, cursorColumn - start)
     }
 
-    /// The characters around the cursor that can be in sight in so many columns, and a few more: a long line is not laid
-    /// out for each key. At least `width` columns on either side, or all that there are.
+    /// Returns the characters around the cursor that can be visible in `width` columns, and a few more, so that a long
+    /// line is not laid out for each key. At least `width` columns on either side, or all that there are.
     package func near(width: Int, _ sanitizer: Sanitizer, _ glyphs: Glyphs) -> Range<Int> {
         func columns(_ index: Int) -> Int {
             var line = Line()
@@ -184,7 +183,7 @@ package struct LineEditor: Hashable, Sendable {
         }
         var (start, end) = (cursor, cursor)
         var room = width + 1
-        // A combining mark takes no column, so the number of characters is limited too.
+        // A combining mark has no width, so the number of characters is limited too.
         while start > 0, room > 0, cursor - start < 4 * width {
             start -= 1
             room -= columns(start)
@@ -197,7 +196,7 @@ package struct LineEditor: Hashable, Sendable {
         return start..<end
     }
 
-    /// Appends one character. A line break has a sign of its own, which nobody can type.
+    /// Appends one character. A line break is shown as a sign that can't be typed.
     private func append(
         _ character: Character, _ style: Style, to line: inout Line, _ sanitizer: Sanitizer, _ glyphs: Glyphs
     ) {
@@ -214,6 +213,6 @@ package struct LineEditor: Hashable, Sendable {
 }
 
 extension Character {
-    /// Whether it is a regional indicator, or two: how they pair depends on all that stand side by side.
+    /// Whether it is one or two regional indicators. How they pair depends on all adjacent ones.
     fileprivate var isFlag: Bool { unicodeScalars.contains { (0x1F1E6...0x1F1FF).contains($0.value) } }
 }

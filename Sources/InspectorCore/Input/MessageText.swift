@@ -1,30 +1,30 @@
 import SocketCore
 
-/// A part of a message that was typed. Those that are not bytes yet become bytes when it is sent.
+/// A part of a typed message. Parts that are not bytes yet become bytes when the message is sent.
 package enum MessagePiece: Hashable, Sendable {
     case bytes([UInt8])
-    /// `${seq}`: how many messages this one makes on its connection, in digits.
+    /// `${seq}`: the number of this message on its connection, in digits.
     case sequence
-    /// `${time}`: the time in UTC, to the millisecond, as ISO 8601 writes it.
+    /// `${time}`: the time in UTC, to the millisecond, in ISO 8601 form.
     case time
-    /// `${rand:16}`: so many random bytes.
+    /// `${rand:16}`: that many random bytes.
     case random(Int)
     /// `${file:path}`: a file's bytes.
     case file(String)
-    /// `${len32be:...}`: the length in bytes of what stands in it, as a number of so many bytes, and then that.
+    /// `${len32be:...}`: the length in bytes of its contents, as a number of that width, followed by the contents.
     indirect case counted(width: Int, isLittleEndian: Bool, [MessagePiece])
 
-    /// Bytes of a `${time}`.
+    /// The length in bytes of a `${time}`.
     package static let timeLength = 24
     /// The most bytes of a `${rand:n}`.
     package static let randomLimit = 65_536
-    /// The most bytes of a `${file:path}`: it is held in memory, unlike a file that is sent as it is.
+    /// The most bytes of a `${file:path}`. It is held in memory, unlike a file that is sent as it is.
     package static let fileLimit = 1 << 20
 
-    /// Lengths within lengths.
+    /// The maximum nesting of lengths.
     package static let deepest = 8
 
-    /// Whether nothing but the message itself is needed to make bytes of it.
+    /// Whether its bytes depend on nothing but the message itself.
     package var isKnown: Bool {
         switch self {
         case .bytes, .sequence: true
@@ -34,7 +34,7 @@ package enum MessagePiece: Hashable, Sendable {
     }
 }
 
-/// What macros stand for at the moment of sending.
+/// The values of macros at the moment of sending.
 package struct MessageValues {
     package var sequence: Int
     package var time: () -> [UInt8]
@@ -52,9 +52,9 @@ package struct MessageValues {
     }
 }
 
-/// Messages as a person types them: escapes, and macros in `${...}`.
+/// Typed messages: escapes, and macros in `${...}`.
 package enum MessageText {
-    /// Why a message that was read well cannot be sent; a sentence.
+    /// The reason why a valid message can't be sent, as a sentence.
     package struct Unsendable: Error, Hashable, Sendable {
         package var sentence: String
 
@@ -65,7 +65,7 @@ package enum MessageText {
 
     static let macros = "seq, time, rand:16, file:PATH, len32be:..."
 
-    /// Reads escapes and macros.
+    /// Parses escapes and macros.
     package static func parse(_ text: String) -> Result<[MessagePiece], EscapedText.Failure> {
         var reader = EscapedText.Reader(characters: Array(text.unicodeScalars))
         do {
@@ -139,7 +139,8 @@ package enum MessageText {
         return word
     }
 
-    /// `len8`, `len16`, `len32le`, `len64be`: bytes of the number, and their order; network order unless said.
+    /// Parses `len8`, `len16`, `len32le`, `len64be`: the width of the number and its byte order. The default is network
+    /// order.
     private static func countedForm(_ name: String) -> (width: Int, isLittleEndian: Bool)? {
         for (bits, width) in [("8", 1), ("16", 2), ("32", 4), ("64", 8)] {
             for (order, isLittleEndian) in [("", false), ("be", false), ("le", true)] where name == "len\(bits)\(order)"
@@ -152,8 +153,8 @@ package enum MessageText {
 
     // MARK: Making bytes
 
-    /// The message's bytes.
-    /// - Throws: when a file cannot be had, or a length does not fit in its number.
+    /// Returns the message's bytes.
+    /// - Throws: if a file can't be read, or a length does not fit in its number.
     package static func bytes(
         _ pieces: [MessagePiece], _ values: MessageValues
     ) throws(Unsendable) -> [UInt8] {
@@ -178,8 +179,8 @@ package enum MessageText {
         return bytes
     }
 
-    /// What is known of a message before it is sent: its bytes, nil where only the sending decides, and how many files
-    /// will add to it. A length that does not fit counts as unknown.
+    /// Returns what is known of a message before it is sent: its bytes, with `nil` for those that are only known when
+    /// it is sent, and the number of files that will add to it. A length that does not fit counts as unknown.
     package static func preview(_ pieces: [MessagePiece], sequence: Int) -> (bytes: [UInt8?], files: Int) {
         var bytes: [UInt8?] = []
         var files = 0
@@ -204,7 +205,7 @@ package enum MessageText {
 }
 
 extension [MessagePiece] {
-    /// Adds bytes, to the last piece where that is bytes.
+    /// Appends bytes, to the last piece if that is bytes.
     mutating func add(_ bytes: [UInt8]) {
         if case .bytes(let before) = last {
             self[count - 1] = .bytes(before + bytes)

@@ -2,8 +2,8 @@ import SocketCore
 
 /// The text forms of what can be opened.
 extension OpenTarget {
-    /// Reads what `Endpoint.parse` reads, with one of the schemes before it. A listener may leave out the host, and ask
-    /// for any free port.
+    /// Parses what `Endpoint.parse` accepts, with an optional scheme. A listener may omit the host, and request any
+    /// free port.
     /// - Throws: an `EndpointError` that names the text and says what would be right.
     package static func parse(_ text: String, listens: Bool = false) throws(EndpointError) -> OpenTarget {
         switch Scheme(of: text) {
@@ -15,7 +15,7 @@ extension OpenTarget {
         }
     }
 
-    /// Reads an address that only a stream can have, TLS first or not.
+    /// Parses an address of a stream, with or without TLS.
     package static func parseStream(_ text: String, listens: Bool) throws(EndpointError) -> OpenTarget {
         try stream(text, [.tls], listens: listens)
     }
@@ -36,14 +36,14 @@ extension OpenTarget {
         }
     }
 
-    /// Reads an endpoint that is a part of `text`, which errors name.
+    /// Parses an endpoint that is a part of `text`. Errors name the whole text.
     private static func endpoint(
         _ part: String, of text: String, allowsPortZero: Bool
     ) throws(EndpointError) -> Endpoint {
         do throws(EndpointError) {
             return try Endpoint.parse(part, allowsPortZero: allowsPortZero)
         } catch {
-            // Without its scheme nothing but control characters is changed in an error's text.
+            // Without a scheme, an error's text differs only in its escaped control characters.
             throw EndpointError(text: part == text ? error.text : PrintableText.escaped(text), problem: error.problem)
         }
     }
@@ -56,7 +56,7 @@ extension OpenTarget {
         return .datagrams(try endpoint("unix:\(rest)", of: text, allowsPortZero: false))
     }
 
-    /// Reads `udp://host:port`, `udp://:port` or `udp://group:port?interface=name`.
+    /// Parses `udp://host:port`, `udp://:port` or `udp://group:port?interface=name`.
     private static func udp(_ text: String, listens: Bool) throws(EndpointError) -> OpenTarget {
         func refuse(_ problem: String) -> EndpointError { EndpointError(text: text, problem: problem) }
         let parts = Scheme.udp.rest(of: text).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -78,7 +78,7 @@ extension OpenTarget {
 
     // MARK: WebSockets
 
-    /// Reads `ws://:port/path`, whose host may be missing, and what else `WebSocketURL.parse` reads.
+    /// Parses `ws://:port/path`, whose host may be missing, and everything that `WebSocketURL.parse` accepts.
     private static func webSocketListener(_ text: String) throws(EndpointError) -> WebSocketURL {
         guard let scheme = Scheme(of: text), scheme == .ws || scheme == .wss else {
             return try WebSocketURL.parse(text)
@@ -86,7 +86,7 @@ extension OpenTarget {
         let rest = scheme.rest(of: text)
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let endpoint = try endpoint(String(rest[..<end]), of: text, allowsPortZero: true)
-        // What may stand for every host here is no host in a URL.
+        // A wildcard host is not valid in a URL.
         var url = try WebSocketURL.parse("ws://localhost\(rest[end...])")
         (url.isSecure, url.endpoint, url.authority) = (scheme.isSecure, endpoint, endpoint.bare)
         return url

@@ -1,16 +1,16 @@
 import SocketCore
 
-/// What a person can open: a stream, a WebSocket, or a socket for datagrams.
+/// What a user can open: a stream, a WebSocket or a datagram socket.
 package enum OpenTarget: Hashable, Sendable {
-    /// A stream; whether TLS comes first.
+    /// A stream, with or without TLS.
     case stream(Endpoint, isSecure: Bool = false)
-    /// A WebSocket. For a listener, the host may be empty, and the resource is what clients must ask for; `/`: anything.
+    /// A WebSocket. For a listener, the host may be empty, and clients must request this resource. `/` allows any.
     case webSocket(WebSocketURL)
-    /// Datagrams. For a multicast group, the interface to join or to send on, by its name or one of its addresses;
-    /// `nil`: the system's choice.
+    /// Datagrams. For a multicast group, the interface to join or to send on, by its name or one of its addresses, or
+    /// `nil` for the system's choice.
     case datagrams(Endpoint, interface: String? = nil)
 
-    /// Where it goes, or listens.
+    /// The address that it connects to, or listens on.
     package var endpoint: Endpoint {
         switch self {
         case .stream(let endpoint, _), .datagrams(let endpoint, _): endpoint
@@ -18,7 +18,7 @@ package enum OpenTarget: Hashable, Sendable {
         }
     }
 
-    /// Whether TLS comes first.
+    /// Whether it starts with TLS.
     package var isSecure: Bool {
         switch self {
         case .stream(_, let isSecure): isSecure
@@ -27,17 +27,17 @@ package enum OpenTarget: Hashable, Sendable {
         }
     }
 
-    /// The target of its session, which says in a place of its own whether TLS comes first.
+    /// The target shown for its session, which shows separately whether it starts with TLS.
     package var sessionTarget: String {
         if case .stream(let endpoint, _) = self { endpoint.description } else { description }
     }
 
-    /// The forms in which an address is written, for help and hints.
+    /// The forms of an address, for help and hints.
     package static let forms = "host:port, [::1]:port, :port, unix:/path, unix:@name, udp://host:port, ws://host/path"
 }
 
 extension OpenTarget: CustomStringConvertible {
-    /// In the form that `parse` reads.
+    /// The target in the form that `parse` reads.
     package var description: String {
         switch self {
         case .stream(let endpoint, let isSecure): (isSecure ? Scheme.tls.rawValue : "") + endpoint.description
@@ -49,7 +49,7 @@ extension OpenTarget: CustomStringConvertible {
 }
 
 extension OpenTarget {
-    /// How an address can begin, beside `tcp://` and `unix:`, and what is opened then.
+    /// The schemes of an address, in addition to `tcp://` and `unix:`, and what they open.
     package enum Scheme: String, CaseIterable {
         case tls = "tls://"
         case ws = "ws://"
@@ -59,23 +59,24 @@ extension OpenTarget {
         case udp = "udp://"
         case unixgram = "unixgram:"
 
-        /// The scheme that a text begins with, letters of either case, be what follows right or wrong; `nil`: none of these.
+        /// Returns the scheme at the start of a text, ignoring case and the validity of the rest, or `nil` if there is
+        /// none.
         package init?(of text: String) {
             let lowered = text.lowercased()
             guard let scheme = Self.allCases.first(where: { lowered.hasPrefix($0.rawValue) }) else { return nil }
             self = scheme
         }
 
-        /// Whether messages pass rather than a stream of bytes.
+        /// Whether it exchanges messages instead of a stream of bytes.
         package var hasMessages: Bool { self != .tls }
 
-        /// Whether TLS comes first.
+        /// Whether it starts with TLS.
         package var isSecure: Bool { self == .tls || rawValue.hasPrefix("wss") }
 
-        /// Whether a WebSocket is meant.
+        /// Whether it is a WebSocket.
         package var isWebSocket: Bool { rawValue.hasPrefix("ws") }
 
-        /// What follows it.
+        /// Returns the text after the scheme.
         package func rest(of text: String) -> String { String(text.dropFirst(rawValue.count)) }
     }
 }

@@ -1,31 +1,31 @@
 import SocketCore
 
-/// What a person says about TLS, on a command line or in a dialog.
+/// The TLS options of a user, on a command line or in a dialog.
 package struct TLSChoices: Hashable, Sendable {
-    /// Why a choice cannot be: the option or field, and what would be right.
+    /// The reason why an option is invalid: the option or field, and what would be right.
     package struct Problem: Error, Hashable {
         package var message: String
     }
 
-    /// The server's name: what is asked for and checked; empty: the host of the address.
+    /// The server's name to request and verify. If empty, the host of the address.
     package var serverName = ""
-    /// Protocols to agree on, joined by commas, the best first.
+    /// The protocols to negotiate, separated by commas, the preferred one first.
     package var protocols = ""
-    /// A file of certificates to trust, or a folder of them, which ends with a slash; empty: the system's.
+    /// A file of trusted certificates, or a folder of them, which ends with a slash. If empty, the system's.
     package var authority = ""
     package var certificate = ""
-    /// Empty: in the certificate's file.
+    /// The key's file. If empty, the key is in the certificate's file.
     package var key = ""
-    /// Whether anybody's certificate is taken.
+    /// Whether any certificate is accepted.
     package var isInsecure = false
     package var keyLog = ""
 
     package init() {}
 
-    /// Whether anything was said.
+    /// Whether there are no options.
     package var isEmpty: Bool { self == TLSChoices() }
 
-    /// The settings of a client; `hasName`: the address names a host.
+    /// Returns the settings of a client. `hasName` says whether the address names a host.
     package func client(hasName: Bool) -> TLSSettings {
         var settings = TLSSettings.client(serverName: serverName.isEmpty ? nil : serverName)
         if serverName.isEmpty, !hasName { settings.checksName = false }
@@ -40,7 +40,7 @@ package struct TLSChoices: Hashable, Sendable {
         return settings
     }
 
-    /// The settings of a server, which must have a certificate.
+    /// Returns the settings of a server, which must have a certificate.
     package func server() throws(Problem) -> TLSSettings {
         guard let identity else {
             throw Problem(message: "a TLS server needs a certificate: --cert FILE, and --key FILE unless it holds both")
@@ -60,8 +60,9 @@ package struct TLSChoices: Hashable, Sendable {
         return settings
     }
 
-    /// What is said about each side of a relay, nil where it has no TLS. Where both have it, certificate and key are the
-    /// listener's, authority, name and leniency are about the target, and protocols and key log go for both.
+    /// Returns the options of each side of a relay, or `nil` for a side without TLS. If both use it, the certificate
+    /// and key belong to the listener, the authority, the name and `isInsecure` to the target, and protocols and key
+    /// log to both.
     package func sides(listens: Bool, connects: Bool) -> (listener: TLSChoices?, target: TLSChoices?) {
         guard listens, connects else { return (listens ? self : nil, connects ? self : nil) }
         var (listener, target) = (self, self)
@@ -86,6 +87,6 @@ package struct TLSChoices: Hashable, Sendable {
 }
 
 extension Endpoint {
-    /// Whether it names a host, or an address, that a certificate can be for.
+    /// Whether it has a host or an address that a certificate can name.
     package var namesHost: Bool { host?.isEmpty == false }
 }

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What a person says about a WebSocket beside its address.
+/// The WebSocket options of a user, in addition to the address.
 package struct WebSocketChoices: Hashable, Sendable {
-    /// Protocols to offer, or to choose from, the best first.
+    /// The protocols to offer, or to choose from, the preferred one first.
     package var subprotocols: [String] = []
     /// Fields to add to a client's request.
     package var fields: [HTTPField] = []
@@ -11,6 +11,6 @@ package struct WebSocketChoices: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether nothing was said.
+    /// Whether there are no options.
     package var isEmpty: Bool { self == WebSocketChoices() }
 }

@@ -1,13 +1,13 @@
-/// Where everything stands on a screen of a size; shared by `update`, which has to know how much is in sight, and by
-/// the views.
+/// The position of every pane on a screen of a given size. Shared by `update`, which needs the number of visible rows,
+/// and the views.
 package struct ScreenLayout: Hashable, Sendable {
-    /// Below this nothing useful fits.
+    /// The minimum size. Nothing useful fits below it.
     package static let least = Size(40, 10)
-    /// From this size on list, talk and detail stand together.
+    /// The width from which the list, traffic and detail are shown together.
     package static let compositeWidth = 120
     package static let compositeHeight = 18
     package let size: Size
-    /// Whether list, talk and detail stand together.
+    /// Whether the list, traffic and detail are shown together.
     package let isComposite: Bool
     package let header: Rect
     package let tabs: Rect
@@ -15,13 +15,13 @@ package struct ScreenLayout: Hashable, Sendable {
     package let status: Rect
     package let footer: Rect
     package let list: Rect
-    /// Empty where the talk itself is in sight.
+    /// The preview. Empty if the traffic itself is visible.
     package let preview: Rect
-    /// The summary of warnings, below list and preview.
+    /// The summary of warnings, below the list and the preview.
     package let warnings: Rect
     package let talk: Rect
     package let detail: Rect
-    /// Between list and talk where they stand together.
+    /// The divider between list and traffic, if they are shown together.
     package let divider: Rect
 
     package init(_ size: Size, _ tab: Model.Tab, _ needs: LayoutNeeds) {
@@ -69,7 +69,8 @@ package struct ScreenLayout: Hashable, Sendable {
         }
     }
 
-    /// Columns of the list and of the warnings below it. 80 hold every column of the list that is always shown.
+    /// Returns the width of the list and of the warnings below it. 80 columns hold every list column that is always
+    /// shown.
     static func listWidth(_ size: Size, _ tab: Model.Tab, isZoomed: Bool) -> Int {
         isComposite(size, tab, isZoomed: isZoomed) ? max(min(80, size.width - 41), size.width * 3 / 5) : size.width
     }
@@ -78,23 +79,23 @@ package struct ScreenLayout: Hashable, Sendable {
 
     static func isTooSmall(_ size: Size) -> Bool { size.width < least.width || size.height < least.height }
 
-    /// Rows of connections in sight, the heading not counted.
+    /// The visible rows of connections, without the heading.
     package var listRows: Int { max(0, list.height - 1) }
 
-    /// Rows of events in sight, the heading not counted.
+    /// The visible rows of events, without the heading.
     package var eventRows: Int { max(0, body.height - 1) }
 
-    /// Rows of output in sight, the heading not counted.
+    /// The visible rows of output, without the heading.
     package var outputRows: Int { max(0, body.height - 1) }
 
-    /// The traffic's own rows.
+    /// The rows of the traffic itself.
     package var traffic: Rect { talkLayout.traffic }
 
-    /// The parts of the talk.
+    /// The parts of the traffic pane.
     package var talkLayout: TalkLayout { TalkLayout(talk, margin: isComposite ? 1 : 0) }
 }
 
-/// Where the parts of the talk stand.
+/// The positions of the traffic pane's parts.
 package struct TalkLayout: Hashable, Sendable {
     /// READ, WRITE and BYTES.
     package let queues: Rect
@@ -102,9 +103,9 @@ package struct TalkLayout: Hashable, Sendable {
     package let traffic: Rect
     package let composer: Rect
 
-    /// `margin`: columns left blank between the traffic and what stands on its right. In a low pane the traffic keeps
-    /// four rows, as far as there are; the others appear as there is room: the first queue and the line, the other queues, the rule, what is read
-    /// next, and what the line comes to.
+    /// `margin` is the number of blank columns between the traffic and what is on its right. In a low pane the traffic
+    /// keeps up to four rows. The others appear as space allows, in this order: the first queue and the line, the other
+    /// queues, the rule, the next read, and the encoding of the line.
     package init(_ rect: Rect, margin: Int) {
         let others = min(8, max(3, rect.height - 4))
         queues = rect.top(min(3, others - 2))

@@ -1,7 +1,7 @@
 /// The tabs in the second row of the screen.
 enum TabBar {
-    /// Each tab with what it shows: the key that goes there, and its name. A narrow screen has no room for five keys, nor
-    /// for those that go there while a line is typed.
+    /// Returns each tab with its text: the key that leads there, and its name. A narrow screen has no room for five
+    /// keys, or for those that lead there while a line is typed.
     static func tabs(_ model: Model) -> [(tab: Model.Tab, text: String)] {
         let isShort =
             model.paneContext == .composer && model.size.width < 76
@@ -16,7 +16,7 @@ enum TabBar {
         }
     }
 
-    /// The tab whose name stands in this column.
+    /// Returns the tab at this column.
     static func tab(at column: Int, _ model: Model) -> Model.Tab? {
         var end = 0
         for (tab, text) in tabs(model) {

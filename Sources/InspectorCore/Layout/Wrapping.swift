@@ -1,7 +1,7 @@
 /// Breaks text into rows.
 enum Wrapping {
-    /// Words joined to as few rows as hold them, each after an indent. A word that is longer than a row goes on in the
-    /// next one, from a blank in it where it has one.
+    /// Joins words to as few rows as possible, each after an indent. A word longer than a row continues in the next
+    /// one, at a blank if it has one.
     static func rows(_ words: [Line], separator: String, indent: Int = 0, width: Int) -> [Line] {
         var rows: [Line] = []
         let blank = Line(String(repeating: " ", count: indent))
