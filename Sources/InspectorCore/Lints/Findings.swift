@@ -1,26 +1,26 @@
 import SocketCore
 
-/// What the lints found in the snapshot that is shown.
+/// What the lints found in the snapshot on the screen.
 package struct Findings: Sendable {
     private let lints: [(lint: Lint, time: Duration)]
-    /// Those of them that look at one session. They are made for all sessions at every snapshot, so they are kept without
-    /// the words of their rows.
+    /// The checks of single sessions. They run for all sessions at every snapshot, so they are stored without their
+    /// rows' texts.
     private let checks: [Check]
     private var ledger = StandingLedger()
     private var far = FarEnds()
-    /// What each check said, consequences included.
+    /// The result of each check, including consequences.
     private var raw: [SocketID: [Finding]] = [:]
     private var bySocket: [SocketID: [Finding]] = [:]
-    /// What is told, each matter once, oldest session first.
+    /// What is reported, each problem once, oldest session first.
     private var told: [Severity: [Finding]] = [:]
-    /// About the engine as a whole.
+    /// Findings about the engine as a whole.
     package private(set) var ofEngine: [Finding] = []
-    /// The sessions that something was found about, oldest first.
+    /// The sessions with findings, oldest first.
     package private(set) var sockets: [SocketID] = []
-    /// How much was found in all.
+    /// The total number of findings.
     package private(set) var count = 0
 
-    /// What a lint looks for, and its place in `lints`.
+    /// A lint's check, and its index in `lints`.
     private struct Check: Sendable {
         var place: Int
         var time: Duration
@@ -39,18 +39,18 @@ package struct Findings: Sendable {
         }
     }
 
-    /// What was found about a session, the worst first.
+    /// The findings about a session, the worst first.
     package subscript(id: SocketID) -> [Finding] { bySocket[id] ?? [] }
 
-    /// How many findings are of this severity, each matter counted once.
+    /// Returns the number of findings of this severity, each problem counted once.
     package func count(_ severity: Severity) -> Int {
         (told[severity]?.count ?? 0) + ofEngine.count { $0.severity == severity }
     }
 
-    /// How many are worse than a note.
+    /// The number of findings worse than a note.
     package var urgent: Int { count(.warning) + count(.critical) }
 
-    /// Looks at every session of a snapshot. `lost`: events that were missed lately.
+    /// Checks every session of a snapshot. `lost` is the number of events missed recently.
     package mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings = Surroundings(), lost: UInt64) {
         far = FarEnds()
         raw.removeAll(keepingCapacity: true)
@@ -70,7 +70,7 @@ package struct Findings: Sendable {
         settle(snapshot, lost)
     }
 
-    /// Looks at these sessions only; what was found about the others stands.
+    /// Checks only these sessions. Findings about the others are kept.
     package mutating func glance(
         _ snapshot: EngineSnapshot, at ids: some Sequence<SocketID>, among others: Surroundings = Surroundings(),
         lost: UInt64
@@ -91,13 +91,13 @@ package struct Findings: Sendable {
         settle(snapshot, lost)
     }
 
-    /// Sessions whose kernel side should be asked for: these, the other legs of those that are relayed, and a few out of
-    /// sight that may be stuck.
+    /// Returns the sessions whose kernel state should be requested: these, the other legs of those that are relayed,
+    /// and a few hidden ones that may be stuck.
     package func looking(at ids: Set<SocketID>, in snapshot: EngineSnapshot?) -> Set<SocketID> {
         ids.union(ids.compactMap { snapshot?.socket($0)?.linked }).union(ledger.suspects)
     }
 
-    /// One session and what is known around it.
+    /// Returns one session with everything known about its connection.
     package func situation(
         _ socket: SocketSnapshot, in snapshot: EngineSnapshot, _ peers: [SocketID: PeerEnd]
     ) -> Situation {
@@ -112,7 +112,7 @@ package struct Findings: Sendable {
         if let verdicts = socket.host?.verdicts ?? socket.ends?.verdicts {
             return found(by: verdicts, about: socket.id)
         }
-        // What is done on purpose is not the peer's doing, nor a mistake.
+        // Deliberate faults are neither the peer's doing nor a mistake.
         if socket.fault?.hasActed == true { return [] }
         let (isLive, isUneventful) = (socket.isLive, isUneventful(socket))
         if isUneventful, !checks.contains(where: \.judgesUneventful) { return [] }
@@ -125,12 +125,12 @@ package struct Findings: Sendable {
         return found
     }
 
-    /// Whether nothing is known of it that a check could find fault with.
+    /// Whether nothing is known about the session that a check could report.
     private func isUneventful(_ socket: SocketSnapshot) -> Bool {
         socket.isUneventful && ledger[socket.id] == Standing()
     }
 
-    /// The sockets of other programs are judged over several looks, all of them together; here that is passed on.
+    /// Converts the verdicts about another program's socket, which are made from several looks at all sockets together.
     private func found(by verdicts: [HostFinding], about id: SocketID) -> [Finding] {
         verdicts.compactMap { found in
             lints.first { $0.lint.name == found.lint }.map { Finding($0.lint, id, Verdict(found)) }
@@ -156,27 +156,27 @@ package struct Findings: Sendable {
         tell()
     }
 
-    /// The worst first, else in the order of the table.
+    /// Sorts the worst first, and otherwise in the order of the table.
     private static func sorted(_ found: [Finding]) -> [Finding] {
         Severity.allCases.reversed().flatMap { severity in found.filter { $0.severity == severity } }
     }
 
-    /// Whether its cause was found as well, about the same connection or further along the chain.
+    /// Whether its cause was found too, on the same connection or further along the chain.
     private mutating func isConsequence(_ finding: Finding, of id: SocketID, in snapshot: EngineSnapshot) -> Bool {
         guard let lint = Lint.named(finding.lint), !lint.follows.isEmpty || !lint.followsFar.isEmpty,
             let socket = snapshot.socket(id), !socket.isFromOutside
         else { return false }
         if has(lint.follows, id) || socket.linked.map({ has(lint.follows, $0) }) == true { return true }
         guard !lint.followsFar.isEmpty, let there = far.end(of: socket, in: snapshot) else { return false }
-        // Both ends of one connection are looked at: one of them tells of it, a relayed pair rather than one connection,
-        // since it names the programs on both of its sides.
+        // If both ends of a connection are inspected, only one reports the problem. A relayed pair takes precedence
+        // over a single connection, because it names the programs on both of its sides.
         if lint.followsFar.contains(lint.name), has([lint.name], there), lint.follows.isEmpty {
             let isFarRelayed = snapshot.socket(there)?.linked != nil
             return isFarRelayed == (socket.linked != nil) ? there < id : isFarRelayed
         }
         if has(lint.followsFar.subtracting([lint.name]), there) { return true }
         guard let beyond = snapshot.socket(there)?.linked, has(lint.followsFar, beyond) else { return false }
-        // A chain that comes back to where it began has no other end.
+        // A chain that forms a ring has no other end.
         return !comesBack(from: beyond, to: id, in: snapshot)
     }
 
@@ -196,7 +196,7 @@ package struct Findings: Sendable {
         !names.isEmpty && raw[id]?.contains { names.contains($0.lint) } == true
     }
 
-    /// Findings that blame one program for the same are told once, and may matter more together.
+    /// Joins findings of one kind that blame one program. Several may be more severe than one.
     private mutating func gather() {
         var groups: [[String]: (ids: [SocketID], grave: Int)] = [:]
         for (id, found) in bySocket {
@@ -217,7 +217,7 @@ package struct Findings: Sendable {
         }
     }
 
-    /// Lists each matter once: of a group the one that has lasted longest.
+    /// Lists each problem once. A group is represented by its longest-lasting finding.
     private mutating func tell() {
         told.removeAll(keepingCapacity: true)
         var leaders: [[String]: Finding] = [:]
@@ -236,8 +236,8 @@ package struct Findings: Sendable {
         count = told.values.reduce(ofEngine.count) { $0 + $1.count }
     }
 
-    /// The first few for the summary: the worst first, and of those that are as bad the ones about the selected session,
-    /// then the engine, then the others.
+    /// Returns the first findings for the summary: the worst first, and within a severity those about the selected
+    /// session, then the engine, then the others.
     package func first(_ limit: Int, selected: SocketID?) -> [Finding] {
         let own = selected.map { self[$0] } ?? []
         var shown: [Finding] = []
@@ -255,7 +255,7 @@ package struct Findings: Sendable {
     }
 }
 
-/// Finds which session is at the other end of another, where a snapshot lists both.
+/// Finds the session at the other end of another one, if a snapshot lists both.
 private struct FarEnds: Sendable {
     private struct Ends: Hashable, Sendable {
         var local: SocketAddress

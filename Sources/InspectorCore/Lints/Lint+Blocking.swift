@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Somebody does not read, and somebody else waits for that. The cause is told, not what follows from it.
+/// One end does not read, and another waits for it. Only the cause is reported, not its consequences.
 extension Lint {
     static let blocking: [Lint] = [
         Lint(
@@ -25,19 +25,19 @@ extension Lint {
         ).gathered(),
     ]
 
-    /// Findings about the session at the other end that explain why it does not read.
+    /// The findings about the session at the other end that explain why it does not read.
     private static let farCauses: Set<String> = [
         "deadlock", "write-blocked", "write-orphaned", "read-starved", "eof-unseen", "prebuffer-held",
     ]
 
-    /// For how long a reset is news; after that it is a note.
+    /// How long a reset stays recent. Older ones are a note.
     private static let news = Duration.seconds(60)
 
     private static func deadlock(_ it: Situation, _ after: Duration) -> Verdict? {
         it.leg.map { relayedDeadlock(it, $0, after) } ?? ownDeadlock(it, after)
     }
 
-    /// Both directions of a relayed connection have stood, with bytes queued. It is told about the client's leg.
+    /// Finds a relayed connection with both directions standing and bytes queued. It is reported for the client's leg.
     private static func relayedDeadlock(_ it: Situation, _ leg: Side, _ after: Duration) -> Verdict? {
         guard it.socket.role == .accepted, let here = it.side.blocked(it.now), let there = leg.blocked(it.now),
             case let lasting = min(here, there), lasting >= after, !it.side.hasReadAll, !leg.hasReadAll,
@@ -53,9 +53,9 @@ extension Lint {
         return verdict
     }
 
-    /// Neither end of our own connection reads, and both have bytes queued.
+    /// Finds one of our own connections of which neither end reads, with bytes queued at both.
     private static func ownDeadlock(_ it: Situation, _ after: Duration) -> Verdict? {
-        // What the kernel says of a Unix socket's send queue is memory, and stands while we have unread bytes.
+        // For a Unix-domain socket, the kernel's send queue counts memory, and it stands while we have unread bytes.
         guard it.socket.linked == nil, it.socket.peer?.family.isIP != false, let end = it.side.end,
             end.program?.isStopped != true, end.unread ?? 0 > 0, end.unsent ?? 0 > 0,
             let out = it.side.blocked(it.now), let since = unreadSince(it.socket), it.socket.unreadBytes > 0,
@@ -80,7 +80,7 @@ extension Lint {
         return verdict
     }
 
-    /// The reader first, then what waits for it.
+    /// Reports the reader first, then what waits for it.
     private static func blocked(_ it: Situation, _ after: Duration) -> Verdict? {
         guard let lasting = it.side.blocked(it.now), lasting >= after else { return nil }
         let time = Format.duration(lasting)
@@ -89,7 +89,7 @@ extension Lint {
             var verdict = Verdict(
                 "nothing has gone out for \(time), though \(it.side.reader) has read all that arrived there; \(waits)",
                 lasting: lasting)
-            // The way between them is at fault, no program.
+            // The network between them is at fault, not a program.
             verdict.subject = it.socket.peerText
             return verdict
         }
@@ -97,7 +97,7 @@ extension Lint {
         var verdict = Verdict(
             "\(it.side.reader) \(refusal(it)) for \(time): \(unread)\(waits)\(waiter(it))", lasting: lasting
         ).blaming(it.side)
-        // Somebody debugs it.
+        // A user is debugging it.
         if it.side.end?.program?.isStopped == true {
             verdict.severity = .note
             verdict.sentence = "\(it.side.reader) is stopped and has not read for \(time): \(unread)\(waits)"
@@ -105,8 +105,8 @@ extension Lint {
         return verdict
     }
 
-    /// Bytes in flight wait for an acknowledgement; without any, the peer's window is shut. Where the reader is on this
-    /// host, its own kernel queue says that it does not read.
+    /// Says why the peer accepts no bytes. Bytes in flight wait for an acknowledgment. Without any, the peer's window
+    /// is closed. If the reader is on this host, its own kernel queue shows that it does not read.
     private static func refusal(_ it: Situation) -> String {
         let socket = it.socket
         guard it.side.end?.unread ?? 0 == 0, socket.peer?.family.isIP != false, let all = socket.kernel?.sendQueue,
@@ -116,7 +116,7 @@ extension Lint {
         return "has not acknowledged anything"
     }
 
-    /// The program that waits on the other side of a relay because of it.
+    /// Names the program on the other side of a relay that waits because of it.
     private static func waiter(_ it: Situation) -> String {
         guard let leg = it.leg, leg.socket.peer?.family.isIP != false, leg.socket.isHeldBack,
             let unsent = leg.end?.unsent, unsent > 0
@@ -133,12 +133,12 @@ extension Lint {
         side.end = look.end
         var verdict = Verdict("\(side.reader) closed with \(Format.size(unread)) unread, which makes a reset")
             .blaming(side)
-        // A program that is gone has no threads to look at.
+        // A program that has ended has no threads to inspect.
         verdict.next = nil
         if it.now - closed.time > news { verdict.severity = .note }
         return verdict
     }
 
-    /// EPIPE and ECONNRESET, as this platform numbers them.
+    /// EPIPE and ECONNRESET, as numbered on this platform.
     private static let resets: Set<Int32> = [32, 104]
 }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What is wrong on this side of the socket: the program's callbacks, the engine, and this inspector.
+/// Problems on this side of the socket: the program's callbacks, the engine, and this inspector.
 extension Lint {
     static let callbacks: [Lint] = [
         Lint(
@@ -32,7 +32,7 @@ extension Lint {
     private static func delegateSlow(_ it: Situation, _ after: Duration) -> Verdict? {
         let (socket, now) = (it.socket, it.now)
         guard let callbacks = socket.callbacks, let lag = callbacks.lag, lag > after else { return nil }
-        // The last batch is news for a while only; one that waits still is.
+        // A finished batch is reported only briefly, a waiting one until it runs.
         if let ran = callbacks.ran, now - ran > .seconds(2) { return nil }
         let held = callbacks.undelivered > 0 ? "; \(Format.size(callbacks.undelivered)) undelivered" : ""
         return callbacks.ran == nil
@@ -42,7 +42,7 @@ extension Lint {
 
     private static func delegateMissing(_ it: Situation, _ after: Duration) -> Verdict? {
         let socket = it.socket
-        // A WebSocket takes what is read itself.
+        // A WebSocket handles its own reads.
         guard let callbacks = socket.callbacks, !callbacks.isHeard, let read = socket.reading.current,
             socket.ownWebSocket == nil
         else { return nil }
@@ -50,7 +50,7 @@ extension Lint {
     }
 
     private static func descriptorsOut(_ engine: EngineSnapshot, _ lost: UInt64) -> Verdict? {
-        // A listener tries again ten times a second, so that what lasts stays news.
+        // A listener retries ten times a second, so a lasting shortage stays recent.
         guard let last = engine.times.outOfDescriptors, case let ago = max(.zero, engine.time - last), ago < .seconds(5)
         else { return nil }
         let count = Format.count(Int(clamping: engine.counters.descriptorsRefused), "descriptor")

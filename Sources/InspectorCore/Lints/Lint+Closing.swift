@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Connections that end halfway, or do not come about.
+/// Connections that end halfway, or are not established.
 extension Lint {
     static let closing: [Lint] = [
         Lint(
@@ -29,8 +29,8 @@ extension Lint {
             connectingSilent),
     ]
 
-    /// One end closed, and the program at the other one keeps its half open: the peer, or our own program. A leg that
-    /// waits for the other leg of its relay is no case of its own.
+    /// Finds a connection that one end closed while the program at the other keeps its half open: the peer, or our own
+    /// program. A leg that waits for the other leg of its relay doesn't count.
     private static func closeWait(_ it: Situation, _ after: Duration) -> Verdict? {
         guard it.socket.phase == .connected, isQuiet(it, after) else { return nil }
         if it.side.end?.isClosing == true { return peerCloseWait(it, after) }
@@ -56,12 +56,12 @@ extension Lint {
             "\(it.side.reader) has not closed a connection that \(closer) closed \(ago(it.side, lasting)); \(what)",
             lasting: lasting
         ).blaming(it.side)
-        // An idle pool of clients notices late; a server, or who has read the end, leaks.
+        // An idle client pool notices late. A server, or a program that has read the FIN, leaks the connection.
         verdict.isGrave = it.socket.role == .client || end.hasReadEnd == true
         return verdict
     }
 
-    /// `31s ago`, or longer where we came late.
+    /// Returns `31s ago`, or longer if it began before the first look.
     private static func ago(_ side: Side, _ lasting: Duration) -> String {
         "\(Format.duration(lasting)) \(side.standing.shutIsOlder ? "or longer " : "")ago"
     }

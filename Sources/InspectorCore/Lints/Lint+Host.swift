@@ -1,4 +1,4 @@
-/// What only a look from outside can find, at sockets of any program of the host; see `HostRules`.
+/// Problems that can only be found from outside, in sockets of any program on the host. See `HostRules`.
 extension Lint {
     static let host: [Lint] = [
         Lint(

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Listeners that more can reach than was meant.
+/// Listeners that are more widely reachable than intended.
 extension Lint {
     static let listening: [Lint] = [
         Lint(
@@ -10,7 +10,7 @@ extension Lint {
 
     private static func openProxy(_ it: Situation, _ after: Duration) -> Verdict? {
         let socket = it.socket
-        // A proxy's listener says by its name what it is, in attached programs too.
+        // A proxy's listener is recognizable by its name, in attached programs too.
         guard socket.role == .listener, let local = socket.local, !local.staysOnHost,
             ProxyKind.allCases.contains(where: { $0.listenerName == socket.name })
         else { return nil }
@@ -21,7 +21,7 @@ extension Lint {
 }
 
 extension SocketAddress {
-    /// Whether only programs of this host can connect to it.
+    /// Whether only programs on this host can connect to it.
     var staysOnHost: Bool {
         guard let host else { return true }
         return host.hasPrefix("127.") || host == "::1" || host.hasPrefix("::ffff:127.")

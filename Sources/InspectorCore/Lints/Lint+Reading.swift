@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What keeps bytes from being read.
+/// Reasons why bytes are not read.
 extension Lint {
     static let reading: [Lint] = [
         Lint(
@@ -28,10 +28,11 @@ extension Lint {
             remedy: "give it a limit (maxLength)", unboundedDelimiter),
     ]
 
-    /// A terminator is commonly found within this many bytes.
+    /// A terminator is usually found within this many bytes.
     private static let longLine = 16 << 10
 
-    /// Since when bytes lie there that no read takes; nil: none do, or reading was paused on purpose.
+    /// Returns since when there have been bytes that no read takes, or `nil` if there are none or reading was paused on
+    /// purpose.
     static func unreadSince(_ socket: SocketSnapshot) -> MonotonicTime? {
         guard socket.phase == .connected, socket.reading.current == nil, !socket.isReadingPaused else { return nil }
         let idle = socket.reading.since ?? socket.connected ?? socket.opened
@@ -44,7 +45,7 @@ extension Lint {
     private static func readStarved(_ it: Situation, _ after: Duration) -> Verdict? {
         let (socket, now) = (it.socket, it.now)
         guard let since = unreadSince(socket), now - since > after else { return nil }
-        // What the kernel holds is asked only of the rows in sight.
+        // The kernel's queues are requested only for visible rows.
         if socket.activity.unreadSince != nil, socket.kernel?.receiveQueue == 0, socket.prebuffered == 0 { return nil }
         let unread = socket.unreadBytes > 0 ? Format.size(socket.unreadBytes) : "bytes"
         return Verdict(
@@ -56,7 +57,7 @@ extension Lint {
         guard socket.phase == .connected, let closed = socket.activity.peerClosed, now - closed > after,
             !socket.flags.contains(.socketHasReadEOF)
         else { return nil }
-        // A leg of a relay takes no more than the other leg does, which may be slow.
+        // A leg of a relay reads no faster than the other leg writes, which may be slow.
         if socket.isHeldBack, it.leg?.socket.isLive == true { return nil }
         let why =
             socket.isReadingPaused
@@ -78,7 +79,7 @@ extension Lint {
             lasting: now - since)
     }
 
-    /// The current delimiter read, with its terminator's name and its limit.
+    /// Returns the current delimiter read, with its terminator's name and its limit.
     private static func delimiterRead(
         _ socket: SocketSnapshot
     ) -> (read: OperationSnapshot, terminator: [UInt8], limit: Int?)? {

@@ -30,7 +30,7 @@ extension Lint {
             ? nil : Verdict("startTLS waits for \(words.joined(separator: " and "))", lasting: now - tls.asked)
     }
 
-    /// `read t42, t43 (+2)`: what lies before the barrier.
+    /// Returns `read t42, t43 (+2)`: the operations before the barrier.
     private static func ahead(_ noun: String, _ queue: QueueSnapshot) -> String? {
         guard let count = queue.barrier, count > 0 else { return nil }
         let operations = ((queue.current.map { [$0] } ?? []) + queue.pending).prefix(min(2, count))

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Timeouts that come, that wait, or that are missing.
+/// Timeouts that are near, that wait for a verdict, or that are missing.
 extension Lint {
     static let timing: [Lint] = [
         Lint(
@@ -43,7 +43,7 @@ extension Lint {
         return "t\(operation.tag) times out in \(Format.duration(left)) of \(Format.duration(timeout))"
     }
 
-    /// How long a connection has been silent, where that is longer than `after`.
+    /// Returns how long a connection has been silent, if that is longer than `after`.
     private static func silence(_ it: Situation, _ after: Duration) -> Duration? {
         guard it.socket.phase == .connected, let last = it.socket.activity.lastByte, it.now - last > after else {
             return nil
@@ -51,7 +51,7 @@ extension Lint {
         return it.now - last
     }
 
-    /// A standing read waits by its nature; those who want to know of it ask for `idle`.
+    /// Finds a read without a timeout. A standing read waits by design. Enable `idle` to see those.
     private static func noTimeout(_ it: Situation, _ after: Duration) -> Verdict? {
         let socket = it.socket
         guard let silence = silence(it, after), socket.activity.idleTimeout == nil, !socket.activity.isKeptAlive,

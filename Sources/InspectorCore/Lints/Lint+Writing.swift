@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What keeps bytes from going out.
+/// Reasons why bytes are not sent.
 extension Lint {
     static let writing: [Lint] = [
         Lint(
@@ -18,7 +18,7 @@ extension Lint {
     private static func writeBacklog(_ it: Situation, _ after: Duration) -> Verdict? {
         let (socket, now) = (it.socket, it.now)
         let queue = socket.writing
-        // A relay stops reading one leg while the other has much to write; how much that is, its peers decide.
+        // A relay stops reading one leg while the other has much to write. Its peers determine how much.
         guard socket.phase == .connected, queue.current != nil, it.leg == nil else { return nil }
         let growth = socket.activity.queueRate.flatMap { queued in socket.sendRate.map { queued - $0 } } ?? 0
         let held = queue.since.map { now - $0 } ?? .zero

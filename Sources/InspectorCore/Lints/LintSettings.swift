@@ -1,31 +1,31 @@
 import SocketCore
 
-/// Which lints are told, and after how long: as the table says, changed by `-A`, `-W` and `[warnings]`.
+/// Which lints are reported, and after how long: the table's values, changed by `-A`, `-W` and `[warnings]`.
 package struct LintSettings: Hashable, Sendable {
     private var shown: [String: Bool] = [:]
     private var times: [String: Duration] = [:]
 
     package init() {}
 
-    /// Why a setting cannot be.
+    /// The reason why a setting is invalid.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// Never mentions this lint (`all`: none at all); false where there is none of that name.
+    /// Disables this lint, or every lint if the name is `all`. Returns `false` if there is none of that name.
     package mutating func allow(_ name: String) -> Bool { set(name, shows: false) }
 
-    /// Warns of what this lint finds (`all`: of everything); false where there is none of that name.
+    /// Enables this lint, or every lint if the name is `all`. Returns `false` if there is none of that name.
     package mutating func warn(_ name: String) -> Bool { set(name, shows: true) }
 
-    /// Reads `idle`, or `idle=5m` to set the time as well, and warns of it.
+    /// Parses `idle`, or `idle=5m` to set the duration as well, and enables the lint.
     package mutating func warn(reading text: String) throws(Problem) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if parts.count == 2 { try setTime(parts[0], parts[1]) }
         guard warn(parts[0]) else { throw Problem(message: Lint.whyUnknown(parts[0])) }
     }
 
-    /// Takes one line of `[warnings]`: `on`, `off`, or how long it must last.
+    /// Applies one line of `[warnings]`: `on`, `off`, or the minimum duration.
     package mutating func set(_ name: String, to value: String) throws(Problem) {
         guard Lint.named(name) != nil else { throw Problem(message: Lint.whyUnknown(name)) }
         switch value {
@@ -52,7 +52,7 @@ package struct LintSettings: Hashable, Sendable {
         return !names.isEmpty
     }
 
-    /// These settings, and those of `base` where these say nothing.
+    /// Returns these settings, with those of `base` where these set nothing.
     package func over(_ base: LintSettings) -> LintSettings {
         var both = self
         both.shown.merge(base.shown) { mine, _ in mine }
@@ -60,16 +60,16 @@ package struct LintSettings: Hashable, Sendable {
         return both
     }
 
-    /// Whether a lint is told.
+    /// Whether a lint is enabled.
     package func shows(_ lint: Lint) -> Bool { shown[lint.name] ?? !lint.isAllowed }
 
-    /// How long it must last.
+    /// Returns the minimum duration of a lint.
     package func time(_ lint: Lint) -> Duration { times[lint.name] ?? lint.time ?? .zero }
 
-    /// Whether something else than the table is in force for it.
+    /// Whether the settings override the table for a lint.
     package func changes(_ lint: Lint) -> Bool { shown[lint.name] != nil || times[lint.name] != nil }
 
-    /// `on`, `off` or `500ms`: the value of its line in `[warnings]`.
+    /// Returns `on`, `off` or `500ms`: the value of its line in `[warnings]`.
     package func text(_ lint: Lint) -> String {
         guard shows(lint) else { return "off" }
         guard let time = times[lint.name] ?? (shown[lint.name] == nil ? lint.time : nil) else { return "on" }

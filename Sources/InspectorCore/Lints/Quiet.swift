@@ -1,18 +1,18 @@
 import SocketCore
 
 extension Situation {
-    /// How long no byte has passed before nothing is under way.
+    /// How long no byte may have been transferred for a connection to count as quiet.
     private static let rest = Duration.seconds(2)
 
-    /// Whether a breakpoint or a rule keeps something here, so that something is under way whatever the queues say.
+    /// Whether a breakpoint or a rule holds something here, so that bytes are in transit whatever the queues say.
     private var isKept: Bool {
         guard let fault = socket.fault else { return false }
         return fault.hold != nil || fault.delayedBytes > 0
             || fault.rules.contains { $0.effect == "stall" && $0.count > 0 }
     }
 
-    /// That nothing is under way, where both queues at both ends are empty; `nil`: something is, or it is not known.
-    /// `last`: the item that passed last, where that was kept.
+    /// Returns a sentence if both queues at both ends are empty, or `nil` if bytes are in transit or that is not known.
+    /// `last` is the last item transferred, if it was kept.
     package func quiet(last: TrafficItem?) -> String? {
         guard !isKept, socket.phase == .connected, socket.role != .datagram, socket.writing.current == nil,
             let kernel = socket.kernel, kernel.sendQueue == 0, kernel.receiveQueue == 0, socket.prebuffered == 0,

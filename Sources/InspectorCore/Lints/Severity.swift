@@ -1,25 +1,25 @@
-/// How much a finding matters.
+/// The severity of a finding.
 package enum Severity: Int, Hashable, Sendable, Comparable, CaseIterable {
-    /// Worth knowing; nothing may be wrong.
+    /// Informative. There may be no problem.
     case note
-    /// Something is probably wrong.
+    /// There is probably a problem.
     case warning
-    /// Nothing goes on until somebody steps in.
+    /// There is no progress until someone intervenes.
     case critical
 
-    /// As JSON has it.
+    /// The name in JSON.
     package var name: String { "\(self)" }
 
     package static func < (left: Severity, right: Severity) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a finding rests on.
+/// The evidence for a finding.
 package enum Evidence: String, Hashable, Sendable, CaseIterable {
-    /// An engine carries the connection, and tells what its queues do.
+    /// An engine owns the connection, and reports its queues.
     case engine
     /// The system calls of the program's threads, with their arguments.
     case arguments
-    /// No thread of the program has run for as long as the bytes have been there, so none of them waits for these.
+    /// No thread of the program has run since the bytes arrived, so none of them waits for these.
     case idle
     /// The kind of wait that the program's threads are in.
     case wchan

@@ -1,36 +1,37 @@
 import SocketCore
 
-/// A connection as one of its ends has it, and what is known of its other end.
+/// A connection as seen from one of its ends, and what is known of the other end.
 package struct Side: Hashable, Sendable {
     package var socket: SocketSnapshot
-    /// The other end, where it is on this host.
+    /// The other end, if it is on this host.
     package var end: PeerEnd?
-    /// Since when its amounts have not changed.
+    /// How long its amounts have been unchanged.
     package var standing: Standing
 
     package init(_ socket: SocketSnapshot, end: PeerEnd? = nil, standing: Standing = Standing()) {
         (self.socket, self.end, self.standing) = (socket, end, standing)
     }
 
-    /// The program at the other end, or its address where the program is not known. Not sanitized yet.
+    /// The program at the other end, or its address if the program is not known. Not sanitized yet.
     package var reader: String { end?.program?.title ?? socket.peerText }
 
-    /// How long the current write has got nothing out, and nothing has moved on the way to the reader; `nil`: no write
-    /// waits for the kernel. A sender that stands says nothing of the reader: a slow one moves all the time.
+    /// Returns how long the current write has sent nothing while nothing moved on the way to the reader, or `nil` if no
+    /// write waits for the kernel. A blocked sender alone does not show that the reader stands: a slow one keeps
+    /// moving.
     package func blocked(_ now: MonotonicTime) -> Duration? {
         guard let since = socket.writeStuckSince else { return nil }
         return now - max(since, standing.moved ?? since)
     }
 
-    /// Whether the other end has read all that arrived there, so that it is not what holds the bytes up.
+    /// Whether the other end has read everything that arrived, so that it does not hold the bytes up.
     package var hasReadAll: Bool { end?.unread == 0 }
 
-    /// `4.0M unread there`, where that is known.
+    /// `4.0M unread there`, if that is known.
     var unreadThere: String? { end?.unread.flatMap { $0 > 0 ? "\(Format.size($0)) unread there" : nil } }
 }
 
-/// One session, and all that is known around it: what a lint judges. It is the same for a session of an engine and for a
-/// socket of the host; what is not known is `nil`.
+/// One session and everything known about its connection, for a lint to judge. An engine's session and a socket of the
+/// host have the same form. Unknown values are `nil`.
 package struct Situation: Sendable {
     package var side: Side
     /// The other leg of a relayed connection.
@@ -44,19 +45,19 @@ package struct Situation: Sendable {
     var socket: SocketSnapshot { side.socket }
 }
 
-/// How long amounts of one session have stood, as far as snapshots have shown it.
+/// How long the amounts of one session have been unchanged, as far as snapshots have shown.
 package struct Standing: Hashable, Sendable {
-    /// When an amount between our write queue and the reader was last seen to change; `nil`: not since the write got
-    /// stuck.
+    /// When an amount between our write queue and the reader was last seen to change, or `nil` if none has changed
+    /// since the write got stuck.
     package var moved: MonotonicTime?
-    /// Since when our FIN has been out; `nil`: it is not.
+    /// Since when our FIN has been sent, or `nil` if it has not.
     package var shut: MonotonicTime?
-    /// Whether the FIN may have been out for longer than we have looked.
+    /// Whether the FIN may have been sent before the first look.
     package var shutIsOlder = false
     /// The last look at the other end that found unread bytes there.
     package var unreadThere: Look?
 
-    /// Unread bytes at the other end, and when they were seen there.
+    /// Unread bytes at the other end, and when they were seen.
     package struct Look: Hashable, Sendable {
         package var end: PeerEnd
         package var time: MonotonicTime
@@ -68,7 +69,7 @@ package struct Standing: Hashable, Sendable {
 }
 
 extension SocketSnapshot {
-    /// Since when the current write has got nothing out because the kernel's send buffer is full.
+    /// Since when the current write has sent nothing because the kernel's send buffer is full.
     var writeStuckSince: MonotonicTime? {
         guard phase == .connected, let write = writing.current, !write.isAsking,
             !flags.contains(.socketCanAcceptBytes)
@@ -76,7 +77,7 @@ extension SocketSnapshot {
         return [write.lastProgress, write.started, writing.since].compactMap { $0 }.max()
     }
 
-    /// Whether our FIN is out and all before it, and the peer's is not here.
+    /// Whether our FIN and everything before it has been sent, and the peer's has not arrived.
     var waitsForFIN: Bool {
         isWriteShut && phase == .connected && writing.current == nil && activity.peerClosed == nil
             && !flags.contains(.socketHasReadEOF)

@@ -1,14 +1,14 @@
 import SocketCore
 
-/// Compares each snapshot with those before it, to know how long amounts have stood. It remembers only sessions of which
-/// a lint may ask.
+/// Compares each snapshot with earlier ones, to determine how long amounts have been unchanged. Remembers only sessions
+/// that a lint may need.
 package struct StandingLedger: Sendable {
     private struct Entry: Sendable {
         var amounts: Amounts?
         var standing = Standing()
     }
 
-    /// What lies between our write queue and the reader. An amount that was not asked for does not count as a change.
+    /// The amounts between our write queue and the reader. An amount that was not requested does not count as a change.
     private struct Amounts: Sendable {
         var sent: UInt64
         var sendQueue: Int?
@@ -21,29 +21,29 @@ package struct StandingLedger: Sendable {
     }
 
     private var entries: [SocketID: Entry] = [:]
-    /// The programs whose sessions were looked at before.
+    /// The programs whose sessions were seen before.
     private var watched: Set<Int> = []
-    /// Sessions whose other end should be looked at, even out of sight.
+    /// The sessions whose other end should be examined even if they are hidden.
     package private(set) var suspects: Set<SocketID> = []
 
-    /// Sessions out of sight that are looked at.
+    /// The most hidden sessions that are examined.
     private static let suspectLimit = 64
-    /// How long a write is stuck before it is looked at more closely.
+    /// How long a write must be stuck before it is examined more closely.
     private static let suspicion = Duration.milliseconds(300)
-    /// How old the last look at the other end may be that says why it made a reset.
+    /// The maximum age of a look at the other end that can explain why it sent a reset.
     static let lookIsFresh = Duration.seconds(2)
 
     package init() {}
 
-    /// How long the amounts of a session have stood.
+    /// How long the amounts of a session have been unchanged.
     package subscript(id: SocketID) -> Standing { entries[id]?.standing ?? Standing() }
 
-    /// Whether nothing is known of any session.
+    /// Whether no session is remembered.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Compares one session with what it was.
+    /// Compares a session with its last state.
     package mutating func note(_ socket: SocketSnapshot, end: PeerEnd?, _ now: MonotonicTime) {
-        // What was seen last of a closed one stays.
+        // The last values of a closed session are kept.
         guard socket.isLive else { return }
         let stuck = socket.writeStuckSince, hasUnread = end?.unread ?? 0 > 0
         guard stuck != nil || socket.waitsForFIN || hasUnread || entries[socket.id] != nil else { return }
@@ -84,10 +84,10 @@ package struct StandingLedger: Sendable {
         entry.standing.shutIsOlder = !watched.contains(socket.id.ordinal)
     }
 
-    /// Begins a round in which every session is looked at.
+    /// Starts a round in which every session is examined.
     mutating func begin() { suspects.removeAll(keepingCapacity: true) }
 
-    /// Ends it: forgets sessions that are no longer listed.
+    /// Ends the round: forgets sessions that are no longer listed.
     mutating func finish(_ snapshot: EngineSnapshot) {
         watched = Set(snapshot.engines.map(\.ordinal)).union([0])
         for id in Array(entries.keys) where snapshot.position(of: id) == nil { entries[id] = nil }

@@ -1,20 +1,20 @@
 import SocketCore
 
-/// What a check found about one session. Where it says nothing more than a sentence, a text will do.
+/// The result of checking one session. It can be written as a string literal if it is only a sentence.
 package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
     package var sentence: String
-    /// `nil`: what the row says.
+    /// The severity, or `nil` for that of the row.
     package var severity: Severity?
     package var evidence = Evidence.engine
-    /// Who is at fault: a program, or an address where the program is not known; `nil`: the session's own program.
+    /// What is at fault: a program, or an address if the program is not known, or `nil` for the session's own program.
     package var subject: String?
-    /// How long it has lasted, at least.
+    /// The minimum time that it has lasted.
     package var lasting: Duration?
-    /// The command that shows more, where the program at fault is known.
+    /// The command that shows more, if the program at fault is known.
     package var next: String?
-    /// Other sessions that it is about as well.
+    /// The other sessions that it affects.
     package var others: [SocketID] = []
-    /// Whether it counts where many of its kind are worse than one.
+    /// Whether it counts towards `many` of its kind.
     package var isGrave = true
 
     package init(_ sentence: String, lasting: Duration? = nil) {
@@ -24,7 +24,7 @@ package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
 
     package init(stringLiteral sentence: String) { self.init(sentence) }
 
-    /// What was found about a socket of another program.
+    /// Creates the verdict of a finding about another program's socket.
     init(_ found: HostFinding) {
         self.init(found.sentence, lasting: found.lasting)
         severity = Severity(rawValue: found.severity)
@@ -32,7 +32,7 @@ package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
         (subject, next, others) = (found.subject, found.next, found.others)
     }
 
-    /// Blames the program at the other end of a connection.
+    /// Returns the verdict with the program at the other end blamed.
     package func blaming(_ side: Side) -> Verdict {
         var verdict = self
         verdict.subject = side.reader
@@ -41,19 +41,19 @@ package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
     }
 }
 
-/// A verdict, with the lint that gave it and the session that it is about.
+/// A verdict, with its lint and the session it is about.
 @dynamicMemberLookup
 package struct Finding: Hashable, Sendable {
     /// The lint's name.
     package let lint: String
-    /// The session it is about; `nil`: the engine as a whole.
+    /// The session it is about, or `nil` for the engine as a whole.
     package let socket: SocketID?
     package var severity: Severity
-    /// How many more findings of this name blame the same program.
+    /// The number of other findings of this name that blame the same program.
     package var more = 0
     private let verdict: Verdict
 
-    /// What to do about it, as the lint's own remedy.
+    /// The remedy of its lint.
     package var remedy: String { Lint.named(lint)?.remedy ?? "" }
 
     init(_ lint: Lint, _ socket: SocketID?, _ verdict: Verdict, owner: String? = nil) {

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// A tool with its arguments, checked.
+/// A tool with its validated arguments.
 package enum ToolCall: Hashable, Sendable {
     case why(HostTarget)
     case host(filter: String, limit: Int)
@@ -11,7 +11,7 @@ package enum ToolCall: Hashable, Sendable {
         package var sentence: String
     }
 
-    /// One row for each tool: its name, what it says of itself, and its arguments.
+    /// One row for each tool: its name, its description and its arguments.
     package enum Kind: String, CaseIterable, Sendable {
         case why, host, connections, events
 
@@ -47,7 +47,7 @@ package enum ToolCall: Hashable, Sendable {
             }
         }
 
-        /// As tools/list tells it.
+        /// The entry in tools/list.
         package var description: JSON {
             [
                 "name": .string(rawValue), "description": .string(help), "inputSchema": schema,
@@ -81,7 +81,7 @@ package enum ToolCall: Hashable, Sendable {
         var schema: JSON { ["type": .string(shape.rawValue), "description": .string(help)] }
     }
 
-    /// Reads the parameters of tools/call.
+    /// Parses the parameters of tools/call.
     init(_ parameters: JSON) throws(Problem) {
         guard let name = parameters["name"]?.string, let kind = Kind(rawValue: name) else {
             let names = Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -139,10 +139,10 @@ package enum ToolCall: Hashable, Sendable {
     }
 }
 
-/// What a tool found, or why it could not look.
+/// The result of a tool, or the reason why it failed.
 package struct ToolResult: Hashable, Sendable {
     package var text: String
-    /// The same for programs.
+    /// The result as JSON, for programs.
     package var content: JSON?
     package var isError = false
 

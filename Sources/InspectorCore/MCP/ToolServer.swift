@@ -1,10 +1,10 @@
 import SocketCore
 
-/// A server of the Model Context Protocol, without its tools' work: JSON-RPC 2.0, one message a line.
+/// A server of the Model Context Protocol, without the work of its tools: JSON-RPC 2.0, one message per line.
 ///
 /// https://modelcontextprotocol.io/specification/2025-06-18
 package struct ToolServer: Sendable {
-    /// What is to be done with a message.
+    /// How to handle a message.
     package enum Step: Hashable, Sendable {
         /// Write this line.
         case reply(JSON)
@@ -12,7 +12,7 @@ package struct ToolServer: Sendable {
         case call(ToolCall, id: JSON)
     }
 
-    /// JSON-RPC's codes.
+    /// JSON-RPC's error codes.
     private enum Code: Int64 {
         case unreadable = -32700
         case invalid = -32600
@@ -20,18 +20,18 @@ package struct ToolServer: Sendable {
         case wrongParameters = -32602
     }
 
-    /// The versions that are spoken, newest first.
+    /// The supported versions, newest first.
     package static let versions = ["2025-11-25", "2025-06-18", "2024-11-05"]
-    /// Bytes of one line, at most.
+    /// The maximum length of a line in bytes.
     package static let longestLine = 1 << 20
 
     private let version: String
     private var isInitialized = false
 
-    /// `version`: of the program.
+    /// `version` is the version of the program.
     package init(version: String) { self.version = version }
 
-    /// Takes one line without its end.
+    /// Handles one line, without its line ending.
     package mutating func take(_ line: [UInt8]) -> Step? {
         guard line.count <= Self.longestLine else {
             return refuse(.null, .unreadable, "a line may hold \(Self.longestLine) bytes")
@@ -49,11 +49,11 @@ package struct ToolServer: Sendable {
         }
         guard message["jsonrpc"]?.string == "2.0" else { return refuse(.null, .invalid, "jsonrpc must be \"2.0\"") }
         guard let method = message["method"]?.string else {
-            // An answer to something that was never requested.
+            // A response to a request that was never made.
             return message["result"] != nil || message["error"] != nil
                 ? nil : refuse(message["id"] ?? .null, .invalid, "method is missing")
         }
-        // Notifications get no answer, not even a refusal.
+        // Notifications get no response, not even an error.
         guard let id = message["id"] else { return nil }
         switch id {
         case .string, .integer: return answer(method, message["params"] ?? .object([]), id)
@@ -101,7 +101,7 @@ package struct ToolServer: Sendable {
         .reply(["jsonrpc": "2.0", "id": id, "error": ["code": .integer(code.rawValue), "message": .string(message)]])
     }
 
-    /// The line that answers a call.
+    /// Returns the line that responds to a call.
     package static func reply(_ result: ToolResult, to id: JSON) -> JSON {
         ["jsonrpc": "2.0", "id": id, "result": result.json]
     }
