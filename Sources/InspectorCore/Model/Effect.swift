@@ -1,26 +1,26 @@
 import SocketCore
 
-/// What a person asked to open.
+/// A user's request to open something.
 package struct OpenRequest: Hashable, Sendable {
     package var target: OpenTarget
-    /// Of a connect: how long it may take; nil: for ever.
+    /// For a connect, the time limit, or `nil` for none.
     package var timeout: Duration?
     /// Whether a standing read of kind "any" is queued at once, on each accepted connection too.
     package var standingRead: Bool
     /// Whether the connection stays open for writing after the peer's FIN.
     package var allowsHalfOpen: Bool
-    /// Of a listener: whether connections wait in the kernel until a person takes or refuses each.
+    /// For a listener, whether connections wait in the kernel until the user accepts or refuses each one.
     package var holdsConnections: Bool
-    /// TLS from the first byte on; nil: none.
+    /// TLS from the first byte, or `nil` for none.
     package var tls: TLSSettings?
-    /// Of a connect: what is written at once; empty: nothing.
+    /// For a connect, the bytes to write at once. Empty for none.
     package var greeting: [UInt8] = []
     /// The auto-reply rules of this connection, or of those that a listener accepts.
     package var replies: [ReplyRule] = []
-    /// Of a WebSocket: what is said beside its address.
+    /// For a WebSocket, the options in addition to its address.
     package var webSocket = WebSocketChoices()
 
-    /// What is opened, as it would be typed: `tls://localhost:8443`.
+    /// The target as typed: `tls://localhost:8443`.
     package var address: String { target.description }
 
     package init(
@@ -44,67 +44,67 @@ package struct OpenRequest: Hashable, Sendable {
     }
 }
 
-/// What the reducer wants done; the run loop's effect runner is the only one that does it.
+/// An effect that the reducer requests. Only the run loop's effect runner performs effects.
 package enum Effect: Hashable, Sendable {
     case send(SocketCommand)
     case connect(OpenRequest)
     case listen(OpenRequest)
-    /// Ask for TLS on a connection that stands.
+    /// Start TLS on an open connection.
     case startTLS(SocketID, TLSSettings)
     case relay(RelayRequest)
-    /// Start a program whose connections go through a relay of its own.
+    /// Start a program whose connections go through its own relay.
     case run(RunRequest)
     /// Send a signal to that program and its children.
     case signalChild(Int32)
     case startDemo
-    /// Look at a program that lets itself be inspected: by its process, its name or the path of its socket.
+    /// Attach to a program that allows inspection, by its process, its name or the path of its socket.
     case attach(String)
-    /// Look at the sockets of every program of this host.
+    /// Show the sockets of every program on this host.
     case showHost
-    /// Shows what a capture file tells.
+    /// Show the contents of a capture file.
     case openFile(String)
-    /// Show what passes on an interface, which the command line names.
+    /// Show the traffic of an interface, which the command line names.
     case capture
-    /// Record this run in a file that is not there yet.
+    /// Record this run to a new file.
     case record(String)
-    /// End the recording.
+    /// Stop the recording.
     case stopRecording
-    /// Keep the last so much of this run, so that the user can go back in it; `nil`: nothing.
+    /// Keep the last part of this run for rewinding, or nothing if it is `nil`.
     case keepHistory(Duration?)
-    /// Let the terminal report the mouse, or not; its own selection works only while it does not.
+    /// Turn mouse reporting on or off. The terminal's own selection works only while it is off.
     case mouse(Bool)
-    /// Send what takes more than one write, or more than the reducer knows.
+    /// Send what takes more than one write, or needs data that the reducer does not have.
     case transmit(Transmission)
-    /// Stop sending it.
+    /// Stop a transmission.
     case stopTransmission(SocketID)
-    /// How the lines of a composer go out from now on; a form asks for it, and the reducer does it itself.
+    /// Set how a composer's lines are sent from now on. A form requests it, and the reducer performs it itself.
     case setPace(SocketID, Pace)
-    /// Where a composer's datagrams go from now on; the reducer does this itself too.
+    /// Set the destination of a composer's datagrams from now on. The reducer performs this itself too.
     case setDestination(SocketID, Endpoint)
-    /// Find out how large the file at a path is.
+    /// Find out the size of the file at a path.
     case examine(String)
-    /// Find the paths that begin with what is typed.
+    /// Find the paths that start with the typed text.
     case completePath(String)
-    /// To the terminal's clipboard, or to a file where it has none.
+    /// Copy to the terminal's clipboard, or to a file if it has none.
     case copy([UInt8])
-    /// To a file that is not there yet. `missing` bytes were not kept, and so were `droppedItems` whole items.
+    /// Save to a new file. `missing` bytes and `droppedItems` whole items were not kept.
     case save(String, [UInt8], missing: UInt64, droppedItems: UInt64)
-    /// Save what was kept of these connections' traffic to a folder, two files for each.
+    /// Save the kept traffic of these connections to a folder, two files for each.
     case saveTraffic([SocketID], folder: String)
-    /// Search the payloads of many connections in the background; another search takes its place.
+    /// Search the payloads of many connections in the background. A new search replaces the previous one.
     case find(FindRequest)
     case stopFind
-    /// Let another program dissect traffic.
+    /// Dissect traffic with another program.
     case dissect(DissectionRequest)
-    /// Open bytes in the person's editor.
+    /// Open bytes in the user's editor.
     case edit(EditSubject, [UInt8])
-    /// From now on reply by these rules.
+    /// Set the auto-reply rules from now on.
     case setReplies(SocketID, [ReplyRule])
-    /// Keep a line for other runs, under the peer that it was sent to.
+    /// Keep a line for later runs, under the peer that it was sent to.
     case remember(String, SentLine)
-    /// Add, list, remove faults and breakpoints, release what these hold.
+    /// Add, list or remove faults and breakpoints, or release what breakpoints hold.
     case fault(FaultCommand)
-    /// Fetch what is held of a connection, to be edited.
+    /// Fetch the held bytes of a connection, for editing.
     case fetchHeld(SocketID)
     /// Ring the terminal's bell.
     case bell
@@ -115,66 +115,66 @@ package enum Effect: Hashable, Sendable {
     case quit
 }
 
-/// What the reducer is told.
+/// A message to the reducer.
 package enum Message: Sendable {
     case key(Key)
-    /// Text that came as a bracketed paste; never read as keys.
+    /// Text from a bracketed paste. Never read as keys.
     case paste(String)
     case resized(Size)
     case snapshot(EngineSnapshot)
-    /// The time by this program's clock, told while the past is played.
+    /// The time by this program's clock, sent while the past is played.
     case time(MonotonicTime)
-    /// A socket that this person asked for exists now.
+    /// A socket that the user requested now exists.
     case opened(SocketID, OpenRequest)
-    /// A relay that this person asked for listens now.
+    /// A relay that the user requested is now listening.
     case relays(SocketID)
-    /// What this person asked for was refused at the call; a sentence that names the input.
+    /// The user's request was rejected at the call. The value is a sentence that names the input.
     case refused(String)
-    /// What the start screen offers.
+    /// The offers of the start screen.
     case start(StartOffers)
-    /// How far a long transmission is.
+    /// The progress of a long transmission.
     case transmission(TransmissionProgress)
     case transmissionEnded(TransmissionProgress, TransmissionEnding)
-    /// Lines sent in other runs, by peer.
+    /// Lines sent in earlier runs, by peer.
     case sentLines([String: [SentLine]])
-    /// A socket replies by these rules now.
+    /// The auto-reply rules of a socket have changed.
     case replies(SocketID, [ReplyRule])
-    /// The user's templates, the file that they are read from, and what is wrong with it.
+    /// The user's templates, the file that they are read from, and the problem with it, if any.
     case templates([Template], from: String? = nil, problem: String? = nil)
-    /// Something was done; a sentence for the person.
+    /// Something was done. The value is a sentence for the user.
     case told(String)
-    /// What is held of a connection.
+    /// The held bytes of a connection.
     case held(SocketID, [UInt8])
-    /// The editor is closed.
+    /// The editor was closed.
     case edited(EditSubject, [UInt8], wasChanged: Bool)
-    /// What was found at a path.
+    /// The facts about the file at a path.
     case examined(FileFacts)
-    /// How far a search through payloads is, and what it has found since the last time.
+    /// The progress of a payload search, and the matches since the last message.
     case found(FindProgress)
-    /// The paths that a typed one can become.
+    /// The completions of a typed path.
     case paths(PathMatches)
-    /// What is new of the program that runs through the relay.
+    /// News of the program that runs through the relay.
     case child(ChildNews)
-    /// What is new of the programs that are looked at.
+    /// News of the attached programs.
     case programs(ProgramNews)
-    /// The other ends of the connections in sight, those that are on this host.
+    /// The other ends of the visible connections that are on this host.
     case peers([SocketID: PeerEnd])
-    /// A line as it is typed after `:`.
+    /// A line as typed after `:`.
     case command(String)
-    /// What a program has not read.
+    /// The unread bytes of a program.
     case unread(UnreadLook)
-    /// Something about the program itself, for its log, and when it was said.
+    /// A message about the program itself, for its log, and its time.
     case note(String, at: MonotonicTime)
     case mouse(MouseEvent)
-    /// What the program that dissects traffic said.
+    /// The output of the program that dissects traffic.
     case dissection(DissectionNews)
-    /// How the recording is doing; `nil`: nothing is recorded.
+    /// The state of the recording, or `nil` if nothing is recorded.
     case recording(RecordingState?)
-    /// The terminal has said whether its background is light; what is shown has other colors now.
+    /// The terminal has reported whether its background is light, and the colors have changed.
     case background(isLight: Bool)
 }
 
-/// What the mouse did, where it was asked for.
+/// A mouse event. Sent only while the mouse is on.
 package struct MouseEvent: Hashable, Sendable {
     package enum Kind: Hashable, Sendable { case press, release, wheelUp, wheelDown }
     package var kind: Kind
@@ -188,12 +188,12 @@ package struct MouseEvent: Hashable, Sendable {
     }
 }
 
-/// What the start screen offers beside its prompt.
+/// What the start screen offers below its prompt.
 package struct StartOffers: Hashable, Sendable {
     package struct Recent: Hashable, Sendable {
-        /// What was typed: `imap.example:993`, `listen 127.0.0.1:8080`.
+        /// The text as typed: `imap.example:993`, `listen 127.0.0.1:8080`.
         package var text: String
-        /// When, in words: `2 days ago`.
+        /// The age in words: `2 days ago`.
         package var age: String
         package init(text: String, age: String) {
             self.text = text
@@ -202,9 +202,9 @@ package struct StartOffers: Hashable, Sendable {
     }
 
     package struct Listening: Hashable, Sendable {
-        /// What to connect to: `127.0.0.1:6379`.
+        /// The address to connect to: `127.0.0.1:6379`.
         package var address: String
-        /// `redis-server[812]`; empty when the kernel does not say.
+        /// `redis-server[812]`, or empty if the kernel does not reveal it.
         package var program: String
         package init(address: String, program: String) {
             self.address = address
@@ -215,9 +215,9 @@ package struct StartOffers: Hashable, Sendable {
     package struct Program: Hashable, Sendable {
         /// `chatd[4242]`
         package var title: String
-        /// For how long it has let itself be inspected, in words: `up 2:04:10`.
+        /// How long it has allowed inspection, in words: `up 2:04:10`.
         package var age: String
-        /// Where it is attached to.
+        /// The path of its inspection socket.
         package var path: String
         package init(title: String, age: String, path: String) {
             self.title = title

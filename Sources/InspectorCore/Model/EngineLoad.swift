@@ -1,13 +1,13 @@
 import SocketCore
 
-/// How much an engine does, measured between two instants a second apart.
+/// The load of an engine, measured between two instants a second apart.
 package struct EngineLoad: Hashable, Sendable {
-    /// Share of the time that it spends in turns, 0...1.
+    /// The share of time that it spends in turns, from 0 to 1.
     package private(set) var busy = 0.0
-    /// Turns a second.
+    /// Turns per second.
     package private(set) var turns = 0.0
 
-    /// Measures one engine from an instant to a later one. Returns `nil` if they are less than a second apart.
+    /// Measures one engine between two instants. Returns `nil` if they are less than a second apart.
     init?(from former: EngineShare, to latter: EngineShare) {
         let seconds = (latter.time - former.time).inSeconds
         guard seconds >= 1 else { return nil }

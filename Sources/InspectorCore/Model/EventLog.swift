@@ -1,44 +1,45 @@
 import SocketCore
 
-/// What happened, as far as it is remembered. Gaps keep their place.
+/// The remembered events. Gaps keep their positions.
 package struct EventLog: Sendable {
     package enum Entry: Hashable, Sendable {
         case event(SocketEvent)
-        /// So many events were overwritten before they were read; `next` is the first one after them.
+        /// The number of events overwritten before they were read. `next` is the first event after them.
         case lost(UInt64, next: UInt64)
-        /// The program about itself; `next` is the first event after it.
+        /// A line about the program itself. `next` is the first event after it.
         case note(String, MonotonicTime, next: UInt64)
     }
 
-    /// The most entries that are remembered.
+    /// The most entries remembered.
     package static let limit = 20_000
-    /// Entries dropped at a time, so that dropping costs nothing per event.
+    /// The number of entries dropped at a time, so that dropping costs nothing per event.
     private static let slack = 2_000
 
-    /// Oldest first.
+    /// The entries, oldest first.
     package private(set) var entries: [Entry] = []
-    /// Whose each entry is; nil for gaps and notes. A session's entries are found without looking at all of them.
+    /// The session of each entry, or `nil` for gaps and notes. Lets a session's entries be found without examining all
+    /// entries.
     private var owners: [SocketID?] = []
-    /// How many entries were dropped from the front; `first + index` names an entry for good.
+    /// The number of entries dropped from the front. `first + index` is an entry's permanent number.
     package private(set) var first = 0
-    /// The sequence number not seen yet.
+    /// The first sequence number not seen yet.
     package private(set) var next: UInt64 = 0
-    /// Events lost in all.
+    /// The total number of events lost.
     package private(set) var lost: UInt64 = 0
-    /// When events were lost, and how many, within the last minute or so.
+    /// When events were lost within about the last minute, and how many.
     private var losses: [(time: MonotonicTime, count: UInt64)] = []
 
     package init() {}
 
-    /// Number of the entry after the last.
+    /// The number after the last entry.
     package var end: Int { first + entries.count }
 
-    /// The entry of this number, while it is remembered.
+    /// The entry of this number, or `nil` if it is no longer remembered.
     package subscript(number: Int) -> Entry? {
         entries.indices.contains(number - first) ? entries[number - first] : nil
     }
 
-    /// A session's events, every gap, and the event after each gap, which says when the gap was. Oldest first.
+    /// Returns a session's events, every gap, and the event after each gap, which dates the gap. Oldest first.
     package func entries(about id: SocketID) -> [Entry] {
         var isAfterGap = false
         return owners.indices.compactMap { index in
@@ -47,7 +48,7 @@ package struct EventLog: Sendable {
         }
     }
 
-    /// Takes what a snapshot brought; events seen before are left out, and a gap is noted where it is.
+    /// Adds a snapshot's events, without those seen before, and notes gaps at their positions.
     package mutating func take(_ snapshot: EngineSnapshot) {
         for event in snapshot.events where event.sequence >= next {
             noteGap(upTo: event.sequence, snapshot.time)
@@ -79,7 +80,7 @@ package struct EventLog: Sendable {
         owners.append(owner)
     }
 
-    /// Events lost within the minute before an instant.
+    /// Returns the number of events lost within the minute before an instant.
     package func lostLately(_ now: MonotonicTime) -> UInt64 {
         losses.reduce(0) { now - $1.time < .seconds(60) ? $0.saturatingAdd($1.count) : $0 }
     }

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What commands with arguments do.
+/// The effects of commands with arguments.
 extension Model {
-    /// Does what a line asks for. If it means nothing, the notice says so and nothing is done.
+    /// Runs a line. If it is invalid, only shows a notice.
     mutating func run(_ line: String) -> [Effect] {
         switch Instruction.parse(line) {
         case .failure(let failure):
@@ -13,7 +13,7 @@ extension Model {
         }
     }
 
-    /// Does what an action's own key does here.
+    /// Performs an action as its own key does here.
     private mutating func perform(_ name: String) -> [Effect] {
         let context = context
         guard let action = Action.named(name), let use = action.use(runIn: context) else {
@@ -60,7 +60,7 @@ extension Model {
         }
     }
 
-    /// Asks it of our own WebSocket.
+    /// Performs a command on one of our own WebSockets.
     mutating func ask(_ command: WebSocketCommand) -> [Effect] {
         onSelected { model, socket in
             guard socket.ownWebSocket != nil else {
@@ -85,7 +85,7 @@ extension Model {
         return act(&self, selected)
     }
 
-    /// Puts the cursor on a connection.
+    /// Moves the cursor to a connection.
     mutating func goTo(_ id: SocketID) -> [Effect] {
         guard shown?.socket(id) != nil else { return refuse("\(id) is not listed") }
         select(id)

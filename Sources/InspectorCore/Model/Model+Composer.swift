@@ -1,26 +1,26 @@
 import SocketCore
 
-/// The composer of the connection that the list has the cursor on.
+/// The composer of the selected connection.
 extension Model {
     package var composer: Composer { list.selected.map { composers.composer(of: $0, in: shared) } ?? Composer() }
 
-    /// The selected connection as what a line is typed to.
+    /// The selected connection as the recipient of a typed line.
     var recipient: Recipient? {
         list.selected.map { composers.recipient($0, isOpening: expected != nil, in: shared) }
     }
 
-    /// Where a line goes that is typed here, or `nil` if the selected connection is this user's own.
+    /// Where a line typed here is injected, or `nil` if the selected connection is this user's own.
     package var injection: Injection? { selected.flatMap { composers.injection(into: $0, in: shared) } }
 
-    /// Why the line cannot be sent, or `nil` if it can.
+    /// The reason why the line cannot be sent, or `nil` if it can.
     package var whyNoSending: String? {
         if let reason = shared.pastRefusal { return reason }
         if let recipient { return recipient.refusal }
         return expected == nil ? "nothing is selected" : nil
     }
 
-    /// Whether what is typed can be sent. The cursor stays in the composer of a connection that closed, so that what is
-    /// being typed does not turn into commands.
+    /// Whether a typed line can be sent. The cursor stays in the composer of a connection that has closed, so that
+    /// further typing doesn't turn into commands.
     var canCompose: Bool { whyNoSending == nil }
 
     /// Whether ^D would send FIN now.
@@ -30,8 +30,8 @@ extension Model {
         if let id = list.selected { composers.edit(id, in: shared, change) }
     }
 
-    /// Puts the cursor into the composer of the selected connection, or says why it cannot be there. Only this opens a
-    /// composer that injects.
+    /// Moves the cursor into the composer of the selected connection, or says why that is not possible. Only this opens
+    /// a composer that injects.
     mutating func startComposing() {
         guard selected != nil else {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
@@ -55,7 +55,7 @@ extension Model {
         return examineFile()
     }
 
-    /// Completes the path in file mode. In the other modes it goes to the next pane.
+    /// Completes the path in file mode. In the other modes moves to the next pane.
     mutating func completePathOrStep() -> [Effect] {
         guard composer.mode == .file else {
             stepPane(1)
@@ -83,7 +83,7 @@ extension Model {
         recipient.map { take(composers.halfCloseOrDelete($0, in: shared)) } ?? []
     }
 
-    /// Chooses the other direction of a relayed pair, or asks where datagrams are sent.
+    /// Selects the other direction of a relayed pair, or asks where to send datagrams.
     mutating func changeDirection() {
         guard injection?.hasDirections == true else {
             return ask { dialogs, subject, _ in dialogs.openDestination(subject) }
@@ -109,7 +109,7 @@ extension Model {
         shared.transmissions[transmission.socket] = progress
     }
 
-    /// Stops what is being sent to the selected connection, or asks how the next lines shall go out.
+    /// Stops the transmission to the selected connection, or asks how to send the next lines.
     mutating func openPace() -> [Effect] {
         guard let id = list.selected else { return [] }
         let target = injection?.id ?? id
@@ -118,7 +118,7 @@ extension Model {
         return []
     }
 
-    /// The shell tells how far it is.
+    /// Handles the progress of a transmission.
     mutating func progressed(_ progress: TransmissionProgress) {
         let id = progress.transmission.socket
         guard let former = shared.transmissions[id] else { return }
@@ -127,7 +127,7 @@ extension Model {
         composers.advance(progress)
     }
 
-    /// The shell is done, was stopped, or could not go on.
+    /// Handles the end of a transmission: it was completed or stopped, or it failed.
     mutating func transmissionEnded(_ progress: TransmissionProgress, _ ending: TransmissionEnding) {
         let known = shared.transmissions.removeValue(forKey: progress.transmission.socket)
         let time = known?.began.flatMap { began in shared.latest.map { $0.time - began } } ?? .zero

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What dialogs and other panes do to each other.
+/// Interaction between dialogs and other panes.
 extension Model {
     private var subject: DialogsState.Subject {
         DialogsState.Subject(socket: selected, isSelected: list.selected != nil, tab: tab, composer: composer)
@@ -13,10 +13,10 @@ extension Model {
 
     // MARK: Menus
 
-    /// Chooses the menu's item with this letter. Returns `nil` if there is none.
+    /// Chooses the menu item with this letter. Returns `nil` if there is none.
     mutating func pressLetter(_ key: Key) -> [Effect]? { dialogs.choice(key).map { choose($0) } }
 
-    /// Chooses the item that the menu's cursor is on.
+    /// Chooses the menu item at the cursor.
     mutating func chooseSelected() -> [Effect] { dialogs.currentChoice.map { choose($0) } ?? [] }
 
     private mutating func choose(_ choice: Menu.Choice) -> [Effect] {
@@ -51,7 +51,7 @@ extension Model {
         return []
     }
 
-    /// Puts a template into the composer. What was there is in the history only if it was sent.
+    /// Puts a template into the composer. The previous text is in the history only if it was sent.
     private mutating func use(_ template: Template, on id: SocketID) -> [Effect] {
         composers.edit(id, in: shared) {
             ($0.mode, $0.ending, $0.readAfter) = (template.mode, template.ending, template.readAfter)
@@ -60,7 +60,7 @@ extension Model {
         return examineFile()
     }
 
-    /// Asks which template goes to the composer.
+    /// Asks which template to put into the composer.
     mutating func openTemplates() {
         guard canCompose, let id = list.selected else { return }
         ask { dialogs, _, _ in dialogs.openTemplates(id) }
@@ -68,7 +68,7 @@ extension Model {
 
     // MARK: Forms
 
-    /// Does what the filled-in form asks for.
+    /// Performs the filled-in form.
     mutating func submitForm() -> [Effect] {
         guard case .form(let form) = dialogs.open else { return [] }
         if case .save = form.purpose { return take(dialogs.save(form, of: traffic.shown(in: shared))) }
@@ -95,7 +95,7 @@ extension Model {
 
     // MARK: Auto-replies
 
-    /// The rules that hold for a connection: its own, and those of its listener.
+    /// Returns the rules that apply to a connection: its own, and those of its listener.
     package func replies(for socket: SocketSnapshot) -> [ReplyRule] {
         (shared.replies[socket.id] ?? []) + (socket.parent.flatMap { shared.replies[$0] } ?? [])
     }

@@ -1,10 +1,10 @@
 import SocketCore
 
-/// Traffic that another program dissects, while its view is looked at.
+/// Dissection of traffic by another program, while its view is visible.
 extension Model {
-    /// Why the traffic of the selected connection is not dissected; `nil`: it is.
+    /// The reason why the traffic of the selected connection is not dissected, or `nil` if it is.
     var whyNotDissected: String? {
-        // What shows no payload may have kept some from before, as a file has.
+        // A source that shows no payload may have kept some from before, as a file has.
         if let refusal = payloadRefusal, traffic.shown(in: shared).items.isEmpty { return refusal }
         if selected?.webSocket != nil {
             return "a WebSocket's traffic is kept as messages, not as bytes that tshark reads; :view auto shows it"
@@ -12,10 +12,10 @@ extension Model {
         return nil
     }
 
-    /// Whether the dissected traffic is in sight.
+    /// Whether dissected traffic is visible.
     var showsDissection: Bool { traffic.viewMode == .dissected && tab == .talk }
 
-    /// What the shell is to do so that what is in sight is dissected.
+    /// Returns the effects needed to dissect the visible traffic.
     mutating func followDissection() -> [Effect] {
         guard showsDissection, whyNotDissected == nil, let socket = selected, socket.role != .listener,
             traffic.socket == socket.id
@@ -27,7 +27,7 @@ extension Model {
         return requests.map { .dissect($0) }
     }
 
-    /// Shows the item at the cursor whole, or folds it; where traffic is dissected, its tree.
+    /// Expands the item at the cursor, or folds it. For dissected traffic, expands its tree.
     mutating func expand() -> [Effect] {
         let item = traffic.item(in: document)
         toggleExpanded()
@@ -35,7 +35,7 @@ extension Model {
         return dissection.ask(for: item.sequence).map { [.dissect($0)] } ?? []
     }
 
-    /// Adds a rule which protocol what is; `nil`: forgets all.
+    /// Adds a rule for the protocol of some traffic, or removes all rules if it is `nil`.
     mutating func decode(as rule: String?) {
         dissection.add(rule)
         let rules = dissection.rules.joined(separator: " ")
@@ -45,7 +45,7 @@ extension Model {
 }
 
 extension Instruction {
-    /// A rule of tshark's `-d`, such as `tcp.port==7000,http`; `off`: none.
+    /// Parses a rule of tshark's `-d`, such as `tcp.port==7000,http`, or `off` for none.
     static func decoding(_ arguments: Arguments) throws(Failure) -> String? {
         let text = arguments.text
         if text == "off" { return nil }

@@ -2,7 +2,7 @@ import SocketCore
 
 /// Breakpoints and what they hold.
 extension Model {
-    /// On a held connection, its menu; on others, the line that sets a breakpoint.
+    /// Opens the menu of a held connection. For others, opens the line that sets a breakpoint.
     mutating func openBreak() {
         guard let socket = selected, let hold = socket.fault?.hold else {
             return field.begin(.command, with: "break on ")
@@ -33,12 +33,12 @@ extension Model {
     /// Whether this program holds the selected connection.
     var isSelectedHeld: Bool { selected.map { $0.fault?.hold != nil && otherProgram(of: $0.id) == nil } ?? false }
 
-    /// The program of a connection that this one only looks at; `nil`: it is this one's.
+    /// Returns the program of a connection that is only inspected, or `nil` if it is this program's.
     private func otherProgram(of id: SocketID) -> ProgramInfo? {
         shared.owner(of: id).flatMap { $0.abilities.contains(.sending) ? nil : $0 }
     }
 
-    /// Releases what is held of the selected connection, unless another one is named.
+    /// Releases what is held of the selected connection, unless the command names another one.
     mutating func release(_ command: FaultCommand) -> [Effect] {
         let held = selected.flatMap { $0.fault?.hold == nil ? nil : $0.id }
         switch command {
@@ -48,7 +48,7 @@ extension Model {
         }
     }
 
-    /// A reset cannot be undone.
+    /// Asks before a reset, because it can't be undone.
     mutating func askReset(_ id: SocketID) {
         dialogs.open = .menu(
             Menu(
@@ -59,7 +59,7 @@ extension Model {
                 ], selected: 1))
     }
 
-    /// Opens what is held in the editor.
+    /// Opens the held bytes in the editor.
     mutating func editHeld(_ id: SocketID, _ bytes: [UInt8]) -> [Effect] {
         guard !bytes.isEmpty else {
             notice = hint("no bytes wait at \(id); they come as they are read")
@@ -68,7 +68,7 @@ extension Model {
         return [.edit(.held(id), bytes)]
     }
 
-    /// Tells of connections that a breakpoint holds since the last snapshot.
+    /// Reports connections that a breakpoint has held since the last snapshot.
     mutating func noteHeld(_ snapshot: EngineSnapshot) -> [Effect] {
         guard let event = snapshot.events.last(where: { $0.kind == .held }), !isRewound else { return [] }
         let isOurs = otherProgram(of: event.socket) == nil

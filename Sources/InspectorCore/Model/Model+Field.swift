@@ -1,14 +1,14 @@
-/// What is typed in the field acts on the pane that it is about.
+/// The field and the pane that it affects.
 extension Model {
-    /// What `/` searches where the cursor is.
+    /// What `/` searches at the cursor's position.
     var searchPurpose: OpenField.Purpose { tab == .list ? .listSearch : tab == .talk ? .talkSearch : .eventSearch }
 
-    /// What is filtered where the cursor is.
+    /// What a filter applies to at the cursor's position.
     var filterPurpose: OpenField.Purpose {
         help != nil ? .helpFilter : tab == .events ? .eventFilter : .listFilter
     }
 
-    /// Opens the field with the filter that holds.
+    /// Opens the field with the current filter.
     mutating func openField(_ purpose: OpenField.Purpose) {
         switch purpose {
         case .listFilter: field.begin(purpose, with: list.filter.text)
@@ -18,19 +18,19 @@ extension Model {
         }
     }
 
-    /// Changes what is typed. A filter of the help takes effect at once.
+    /// Changes the typed text. A filter of the help takes effect at once.
     mutating func typeInField(_ change: (inout LineEditor) -> Void) {
         field.type(change)
         if let open = field.open, open.purpose == .helpFilter { help?.show(open.editor.text) }
     }
 
-    /// Closes the field. What it showed while it was typed is as it was before.
+    /// Closes the field. Restores what it changed while it was typed.
     mutating func cancelField() {
         if let before = field.open?.before { typeInField { $0.set(before) } }
         field.open = nil
     }
 
-    /// Lets the filter that was typed take effect.
+    /// Applies the typed filter.
     mutating func applyTypedFilter() {
         guard let typed = field.takeTypedFilter() else { return }
         if typed.isOfEvents {
@@ -41,7 +41,7 @@ extension Model {
         }
     }
 
-    /// Closes the field and does what it asks for.
+    /// Closes the field and performs its line.
     mutating func acceptField() -> [Effect] {
         if let palette = CommandPalette(self) { return field.acceptCommand(palette).map { run($0) } ?? [] }
         guard let accepted = field.accept() else { return [] }
@@ -63,7 +63,7 @@ extension Model {
         return []
     }
 
-    /// Goes to the next match, or to the one before.
+    /// Moves to the next or the previous match.
     mutating func searchAgain(_ step: Int) {
         switch searchPurpose {
         case .listSearch: searchList(step)
@@ -72,7 +72,7 @@ extension Model {
         }
     }
 
-    /// Goes through the palette, or where there is none through the lines that were typed before.
+    /// Moves in the palette, or if there is none, in the history of typed lines.
     mutating func stepPalette(_ step: Int) {
         guard let palette = CommandPalette(self) else { return typeInField { $0.edit(step < 0 ? .older : .newer) } }
         field.step(step, in: palette)

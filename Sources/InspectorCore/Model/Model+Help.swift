@@ -1,5 +1,5 @@
 extension Model {
-    /// Opens the help, or types the key where a line is typed already.
+    /// Opens the help, or types the key if a line is being typed.
     mutating func helpOrType(_ key: Key) -> [Effect] {
         if case .character(let character) = key, !start.editor.isEmpty {
             start.change { $0.insert(String(character)) }
@@ -16,7 +16,7 @@ extension Model {
         help = moved
     }
 
-    /// Runs the entry under the cursor of the help, where the help was opened.
+    /// Runs the help entry at the cursor, in the context where the help was opened.
     mutating func runHelpEntry() -> [Effect] {
         guard let help else { return [] }
         let entries = HelpContents(self, help).entries

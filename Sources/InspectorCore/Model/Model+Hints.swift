@@ -1,9 +1,9 @@
 import SocketCore
 
-/// What hints name, and when they are shown.
+/// The texts of hints, and when they are shown.
 extension Model {
-    /// A hint with the keys of a context, or else of a view. Without a context it is the one that has the cursor. The hint
-    /// must not hold text of a peer or of a file.
+    /// Returns a hint with the keys of a context, or else of a view. The default context is the one that has the
+    /// cursor. The hint must not contain text from a peer or a file.
     package func naming(_ text: String, in place: KeyContext? = nil, of view: KeyContext? = nil) -> String {
         shared.options.keys.naming(text, in: place ?? paneContext, of: view)
     }
@@ -14,20 +14,20 @@ extension Model {
     /// Whether something can be written to the selected connection.
     var acceptsText: Bool { selected != nil && canCompose }
 
-    /// Whether the selected connection, or a connection that waits at the selected listener, needs an answer.
+    /// Whether the selected connection, or a connection waiting at the selected listener, needs an answer.
     var awaitsAnswer: Bool {
         guard let selected else { return false }
         let isAwaited = selected.role == .listener && (selected.kernel?.receiveQueue ?? 0) > 0
         return selected.asking != nil || selected.tls?.question != nil || isAwaited
     }
 
-    /// Whether the selected connection has traffic that can be looked through.
+    /// Whether the selected connection has traffic to look through.
     var hasTraffic: Bool { !traffic.shown(in: shared).items.isEmpty }
 
-    /// Whether the results of `:find` take the place of the rows.
+    /// Whether the results of `:find` replace the rows.
     var showsFound: Bool { tab == .list && list.found != nil }
 
-    /// What Enter does with the line, or `nil` if it cannot be sent.
+    /// What Enter does with the line, or `nil` if the line can't be sent.
     var sendingHint: String? {
         if composer.search != nil { return "take it" }
         guard canCompose else { return nil }

@@ -1,10 +1,10 @@
 import SocketCore
 
 extension Model {
-    /// Where everything stands on the screen now.
+    /// The current layout of the screen.
     package var layout: ScreenLayout { layout(size, tab) }
 
-    /// Where everything would stand on a screen of this size.
+    /// Returns the layout for a screen of this size.
     package func layout(_ size: Size, _ tab: Tab) -> ScreenLayout {
         var needs = LayoutNeeds()
         needs.hasSelection = selected != nil
@@ -20,7 +20,7 @@ extension Model {
     /// Whether nothing useful fits on the screen.
     var isTooSmall: Bool { ScreenLayout.isTooSmall(size) }
 
-    /// Measures the warnings, of which the layout depends. Called when something may have changed.
+    /// Measures the warnings, which affect the layout. Called when they may have changed.
     mutating func measureWarnings() {
         let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
         warnings.measure(shared, selected: list.selected, width: width)

@@ -1,12 +1,12 @@
 import SocketCore
 
-/// What the list and other panes do to each other.
+/// Interaction between the list and other panes.
 extension Model {
     private var pursuit: ListPane.Pursuit {
         ListPane.Pursuit(tab: tab, hasDialog: dialogs.open != nil, field: field.open?.purpose, expected: expected)
     }
 
-    /// Orders the rows, and puts the cursor where its rule says.
+    /// Sorts the rows, and places the cursor by its rule.
     mutating func refreshRows(_ snapshot: EngineSnapshot) {
         let row = list.selected.flatMap { list.row(of: $0, in: shared) }
         list.orderRows(snapshot, in: shared)
@@ -15,7 +15,7 @@ extension Model {
         traffic.watch(list.selected)
     }
 
-    /// Puts the cursor on a connection.
+    /// Moves the cursor to a connection.
     mutating func select(_ id: SocketID?) {
         list.isChosen = true
         guard id != list.selected else { return }
@@ -26,7 +26,7 @@ extension Model {
         if isComposing, injection != nil { isComposing = false }
     }
 
-    /// Moves the cursor so many rows.
+    /// Moves the cursor by `step` rows.
     mutating func moveSelection(_ step: Int) {
         if tab == .list, list.found != nil { return moveInFound(step) }
         if showsPrograms { return moveInPrograms(step) }
@@ -34,7 +34,7 @@ extension Model {
         if let target = list.row(step, in: shared) { select(target) }
     }
 
-    /// Changes what is listed, or in which order, and lists it at once.
+    /// Changes the selection or the order of rows, and lists them at once.
     private mutating func rearrange(_ change: (inout ListPane, Shared) -> Notice?) {
         let said = change(&list, shared)
         refresh()
@@ -45,7 +45,7 @@ extension Model {
 
     mutating func reverseOrder() { rearrange { list, _ in list.reverse() } }
 
-    /// Sorts by the column so many places to the right.
+    /// Sorts by the column `step` columns to the right.
     mutating func sortByColumn(_ step: Int) {
         let width = layout(size, .list).list.width
         rearrange { $0.sortByColumn(step, width: width, in: $1) }
@@ -64,20 +64,20 @@ extension Model {
 
     mutating func toggleLegs() { rearrange { $0.toggleLegs(in: $1) } }
 
-    /// Lets the cursor keep its connection, keep its place, or go to each new connection.
+    /// Steps the cursor rule: keep the connection, keep the position, or move to each new connection.
     mutating func followInList() { rearrange { list, _ in list.stepCursorRule() } }
 
-    /// Sets the filter at once.
+    /// Applies the filter at once.
     mutating func setFilter(_ filter: Filter) {
         list.set(filter)
-        // Sums and findings are of all sessions, whatever is listed.
+        // Sums and findings cover all sessions, whatever is listed.
         if let snapshot = shared.shown { refreshRows(snapshot) }
     }
 
-    /// Scrolls the list so that the row with the cursor is in sight.
+    /// Scrolls the list so that the row with the cursor is visible.
     mutating func keepInSight() { list.keepInSight(height: layout.listRows, in: shared) }
 
-    /// Goes to the next row that matches the search, and around the end.
+    /// Moves to the next row that matches the search, and wraps around.
     mutating func searchList(_ step: Int) {
         if list.found != nil { return moveInFound(step) }
         guard !list.search.isEmpty, !list.rows.isEmpty else {
@@ -92,13 +92,13 @@ extension Model {
         select(match)
     }
 
-    /// Shows a column or leaves it out; the menu stays.
+    /// Shows or hides a column. The menu stays open.
     mutating func toggleColumn(_ name: String) {
         list.toggleColumn(name)
         dialogs.openColumns(list.columns, selected: ListColumn.optional.firstIndex { $0.name == name } ?? 0)
     }
 
-    /// Goes to the other leg of the relayed pair, or to the other end of a connection that is looked at from outside.
+    /// Moves to the other leg of the relayed pair, or to the other end of a connection inspected from outside.
     mutating func goToOtherLeg() {
         if selected?.host != nil, selected?.host?.peer == nil {
             notice = hint("the other end is not on this host, or cannot be seen")
@@ -114,7 +114,7 @@ extension Model {
 
     // MARK: Marked connections
 
-    /// Asks what shall be done with the marked connections.
+    /// Asks what to do with the marked connections.
     mutating func openMarkedMenu() {
         guard !list.marked.isEmpty else {
             notice = list.nothingMarked(in: shared)
@@ -150,20 +150,20 @@ extension Model {
     }
 }
 
-/// `:find`: a search through the payloads of all connections, which the shell carries out in the background.
+/// `:find`: a search through the payloads of all connections, which the shell performs in the background.
 extension Model {
-    /// Begins a search; what another one found is dropped.
+    /// Starts a search. Earlier results are dropped.
     mutating func find(_ search: PayloadSearch) -> [Effect] {
         let request = list.find(search, in: shared)
         show(.list)
         return [.find(request)]
     }
 
-    /// Takes what a search has found since the last time.
+    /// Adds the matches since the last message.
     mutating func found(_ news: FindProgress) {
         let isFirst = list.found?.current == nil
         list.found?.take(news)
-        // What is being typed or asked is about the connection that was selected when it began.
+        // A typed line or an open dialog concerns the connection that was selected when it was opened.
         if isFirst, tab == .list, field.open == nil, dialogs.open == nil, help == nil { selectFound() }
     }
 
@@ -176,7 +176,7 @@ extension Model {
         if let match = list.found?.current { select(match.socket) }
     }
 
-    /// Goes to the result with the cursor, in the traffic of its connection.
+    /// Shows the result at the cursor, in the traffic of its connection.
     mutating func jumpToFound() {
         guard let found = list.found, let match = found.current else {
             notice = hint(list.found?.progress.isOver == false ? "nothing is found yet" : "nothing was found")

@@ -1,8 +1,8 @@
 import SocketCore
 
 extension Model {
-    /// Takes what the mouse did: a press puts the cursor there, and opens the row that had it; the wheel scrolls what
-    /// it is over. While a line is typed in a field or a dialog is open, the mouse means nothing.
+    /// Handles a mouse event. A press moves the cursor, and opens the row that already had it. The wheel scrolls the
+    /// pane below the pointer. The mouse has no effect while a line is typed in a field or a dialog is open.
     mutating func mouse(_ event: MouseEvent) -> [Effect] {
         let layout = self.layout
         noteDrag(event)
@@ -24,7 +24,7 @@ extension Model {
         return []
     }
 
-    /// Says at the first drag how to select text, since the terminal no longer does that without Shift.
+    /// Explains at the first drag how to select text, because the terminal now needs Shift for that.
     private mutating func noteDrag(_ event: MouseEvent) {
         switch event.kind {
         case .press: pressed = event
@@ -58,7 +58,7 @@ extension Model {
         }
     }
 
-    /// What is being typed stays with its connection: the cursor leaves the line before it goes to another row.
+    /// A typed line stays with its connection, so the cursor leaves the line before it moves to another row.
     private mutating func press(onRow row: Int) {
         guard list.selected.flatMap({ list.row(of: $0, in: shared) }) != row else {
             if tab == .list { openSelected() }

@@ -2,7 +2,7 @@ import SocketCore
 
 /// The program that runs through the relay.
 extension Model {
-    /// Takes in what is new of it. How it ended is said at once.
+    /// Handles the program's news. Its end is shown at once.
     mutating func take(_ news: ChildNews) {
         let hadEnded = shared.child?.ending != nil
         shared.child = news.state

@@ -6,7 +6,7 @@ extension Model {
         case rows(Int), pages(Int), halfPages(Int)
         case toFirst, toLast
 
-        /// The rows that it moves by, if so many are in sight.
+        /// Returns the number of rows to move by, if `page` rows are visible.
         func step(page: Int) -> Int {
             switch self {
             case .rows(let count): count
@@ -33,13 +33,13 @@ extension Model {
         }
     }
 
-    /// Goes back to the list. In the list itself it drops the filter.
+    /// Returns to the list. In the list itself, drops the filter.
     mutating func goBack() {
         if tab == .list, !list.filter.isEmpty { setFilter(Filter()) }
         show(.list)
     }
 
-    /// Goes to a screen. Leaving Traffic ends the wait for a listener's first connection.
+    /// Switches to a screen. Leaving Traffic stops waiting for a listener's first connection.
     mutating func show(_ tab: Tab) {
         if tab != .talk { awaiting = nil }
         self.tab = tab
@@ -47,14 +47,14 @@ extension Model {
         if tab == .list, list.found != nil { selectFound() }
     }
 
-    /// Goes to the selected connection's talk. The cursor goes to its composer only where something can be written, and
-    /// never where that would be injected: `startComposing` alone does that.
+    /// Shows the selected connection's traffic. The cursor moves to its composer only if something can be written and
+    /// would not be injected. For that, see `startComposing`.
     mutating func showTalk(composing: Bool) {
         show(.talk)
         isComposing = composing && canCompose && injection == nil
     }
 
-    /// The panes in the order in which Tab goes through them.
+    /// Moves through the panes in the order of the Tab key.
     mutating func stepPane(_ step: Int) {
         let canWrite = selected != nil && canCompose && injection == nil
         var panes: [(Tab, Bool)] = [(.list, false), (.talk, false)]
@@ -79,7 +79,7 @@ extension Model {
             return
         }
         if selected?.host != nil { return show(.detail) }
-        // A line that is typed there would be injected into what others say.
+        // A line typed there would be injected into a relayed connection.
         showTalk(composing: selected?.linked == nil)
     }
 

@@ -1,10 +1,10 @@
 import SocketCore
 
-/// The list of programs, in the place of their sockets.
+/// The list of programs, which replaces the list of their sockets.
 extension Model {
     var showsPrograms: Bool { tab == .list && list.programs != nil }
 
-    /// Lists programs, or sockets again.
+    /// Switches between the list of programs and the list of sockets.
     mutating func togglePrograms() {
         guard shared.showsHost else {
             notice = hint("programs are listed where they are looked at from outside: socktui host")
@@ -39,12 +39,13 @@ extension Model {
         selectProgram()
     }
 
-    /// What the rows below the list are about.
+    /// Selects what the rows below the list are about.
     private mutating func selectProgram() {
         if let socket = list.programs?.current?.socket { select(socket) }
     }
 
-    /// Goes back to the programs from the sockets of one. Returns whether that is where they were opened from.
+    /// Returns from the sockets of a program to the programs. Returns `false` if the sockets were not opened from
+    /// there.
     mutating func goBackToPrograms() -> Bool {
         guard let former = list.programsFilter else { return false }
         list.listPrograms(true)
@@ -54,6 +55,6 @@ extension Model {
 }
 
 extension Filter {
-    /// The text of a filter that also asks for this word.
+    /// Returns the text of this filter with another word added by AND.
     fileprivate func adding(_ word: String) -> String { isEmpty ? word : "(\(text)) \(word)" }
 }

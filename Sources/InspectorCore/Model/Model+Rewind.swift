@@ -1,31 +1,31 @@
 import SocketCore
 
-/// Leaving the present of what can be rewound, and coming back to it.
+/// Leaving the present of a source that can be rewound, and returning to it.
 extension Model {
-    /// Whether an instant of the past is looked at.
+    /// Whether a past instant is shown.
     package var isRewound: Bool { shared.rewind != nil }
 
-    /// Whether time has to be told, since the past is played.
+    /// Whether the reducer needs the time, because the past is played.
     package var isPlaying: Bool { shared.rewind?.isPlaying ?? false }
 
-    /// How often the user went to another instant.
+    /// How often the user has jumped to another instant.
     package var turn: UInt64 { shared.turn }
 
     /// Whether there is a past that can be shown.
     var canRewind: Bool { shared.latest?.moment != nil }
 
-    /// Whose keys come before those of a context.
+    /// Returns the context whose keys take precedence over those of `context`.
     func overlay(_ context: KeyContext) -> KeyContext? {
         isRewound && KeyContext.views.contains(context) ? .rewound : nil
     }
 
-    /// Goes so far on, or back.
+    /// Moves forward or back by `seconds`.
     mutating func moveInstant(bySeconds seconds: Int64) {
         guard let moment = rewindable() else { return }
         show((shared.rewind?.instant ?? moment.last) + seconds * 1_000_000_000, of: moment)
     }
 
-    /// Goes to the event before what is shown, or to the next one.
+    /// Moves to the event before or after the instant shown.
     mutating func moveInstant(byEvents step: Int) {
         guard let moment = rewindable() else { return }
         guard let event = step < 0 ? moment.previousEvent : moment.nextEvent else {
@@ -35,12 +35,12 @@ extension Model {
         show(event, of: moment)
     }
 
-    /// Asks for an instant to go to.
+    /// Asks for an instant.
     mutating func askForInstant() {
         if rewindable() != nil { field.begin(.instant) }
     }
 
-    /// Goes to an instant, in nanoseconds from the beginning.
+    /// Jumps to an instant, in nanoseconds from the beginning.
     mutating func goToInstant(_ distance: Int64) -> [Effect] {
         guard let moment = rewindable() else { return [] }
         let (instant, overflow) = moment.origin.addingReportingOverflow(distance)
@@ -51,13 +51,13 @@ extension Model {
         return []
     }
 
-    /// Goes to the instant of the event at the cursor.
+    /// Jumps to the instant of the event at the cursor.
     mutating func goToEventInstant() {
         guard let moment = rewindable(), let event = events.current(in: shared), let shown else { return }
         show(shown.wallNanoseconds + (event.time - shown.time).wholeNanoseconds, of: moment)
     }
 
-    /// Goes back to the present, which of a file is its end.
+    /// Returns to the present. For a file that is its end.
     mutating func returnToPresent() {
         guard shared.rewind != nil else { return }
         shared.rewind = nil
@@ -77,11 +77,11 @@ extension Model {
         shared.rewind?.changePace(step)
     }
 
-    /// Takes in that time has passed.
+    /// Handles the passing of time.
     mutating func pass(_ now: MonotonicTime) {
         guard let moment = shared.latest?.moment, let before = shared.rewind else { return }
         shared.rewind?.play(until: now, in: moment)
-        // What is played faster than it happens arrives in the present.
+        // Playing faster than real time eventually reaches the present.
         if moment.isLive, before.isPlaying, shared.rewind?.isPlaying == false { returnToPresent() }
     }
 
@@ -101,7 +101,7 @@ extension Model {
         return nil
     }
 
-    /// Whether a snapshot answers what is wanted now. One of another instant begins a history of its own.
+    /// Whether a snapshot answers the current request. One of another instant starts its own history.
     mutating func begins(with snapshot: EngineSnapshot) -> Bool {
         guard snapshot.turn == shared.turn else { return false }
         if shared.shownTurn != shared.turn || snapshot.before != nil {
@@ -113,14 +113,14 @@ extension Model {
         return true
     }
 
-    /// Forgets what the snapshots so far have told, since the next one is not after them.
+    /// Forgets the effects of earlier snapshots, because the next one does not follow them.
     private mutating func startOver() {
         shared.forgetHistory()
         refreshed = nil
         events.startOver(in: shared)
     }
 
-    /// Goes to the instant that the command line asked for, as soon as that was read.
+    /// Jumps to the instant given on the command line, as soon as it was read.
     mutating func showFirstInstant() {
         guard let distance = shared.awaitedInstant, let moment = shared.latest?.moment else { return }
         let isRead = !shared.programs.isEmpty && shared.programs.allSatisfy(\.hasEnded)
@@ -131,7 +131,7 @@ extension Model {
 }
 
 extension SnapshotMoment {
-    /// How far back a live run can be gone, in words.
+    /// How far back a live run can be rewound, in words.
     fileprivate var reach: String {
         let beginning = "nothing is kept from before \(InstantText.text(first - origin))"
         guard dropped > 0 else { return beginning }
@@ -140,7 +140,8 @@ extension SnapshotMoment {
 }
 
 extension Shared {
-    /// Why nothing can be done to a socket while an earlier instant of a live run is shown; `nil`: none is.
+    /// The reason why sockets can't be changed while an earlier instant of a live run is shown, or `nil` in the
+    /// present.
     var pastRefusal: String? {
         guard rewind != nil, latest?.moment?.isLive == true else { return nil }
         return options.keys.naming("this is the past; {present} goes back to the present, where it works", in: .rewound)

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension Model {
-    /// Whether a message says nothing that was not taken in before.
+    /// Whether a message has nothing new.
     package func knows(_ message: Message) -> Bool {
         switch message {
         case .snapshot(let snapshot):
@@ -18,10 +18,10 @@ extension Model {
         }
     }
 
-    /// Takes a snapshot; while the screen is frozen it is kept, but not shown.
+    /// Takes a snapshot. While the screen is frozen, the snapshot is kept but not shown.
     mutating func take(_ snapshot: EngineSnapshot) {
         let wasLive = selected?.isLive ?? false
-        // What was to happen on a connection has happened, or will not, once that is closed.
+        // A notice about a connection's pending operation is obsolete once the connection has closed.
         defer { if wasLive, selected?.isLive == false, notice?.isError == false { notice = nil } }
         let seen = log.end
         remember(snapshot)
@@ -39,7 +39,7 @@ extension Model {
         greetFirst(snapshot)
     }
 
-    /// Takes in what adds up over the snapshots.
+    /// Adds a snapshot to what accumulates over time.
     private mutating func remember(_ snapshot: EngineSnapshot) {
         shared.clock.take(snapshot)
         shared.cadence.take(snapshot.time)
@@ -48,7 +48,7 @@ extension Model {
             shared.vanished.take(former: latest, snapshot)
         }
         shared.latest = snapshot
-        // Those that it comes after are in the log by now, and take memory.
+        // The earlier snapshots are in the log by now, and take memory.
         shared.latest?.before = nil
         if let peers = snapshot.peers, peers != shared.peers { shared.peers = peers }
         noteTimeouts(snapshot)
@@ -56,7 +56,7 @@ extension Model {
         shared.histories.take(snapshot)
     }
 
-    /// Takes in a snapshot that was shown before what is shown next, without showing it.
+    /// Adds a snapshot from before the one shown next, without showing it.
     mutating func recall(_ snapshot: EngineSnapshot) {
         let seen = log.end
         remember(snapshot)
@@ -99,8 +99,8 @@ extension Model {
         list.forget(isGone)
     }
 
-    /// More sessions than this are looked at one and all once a second only, or soon after some came or went; those in
-    /// sight are looked at each time.
+    /// Above this number, all sessions are checked only once a second, or soon after sessions were added or removed.
+    /// The visible ones are checked each time.
     private static let many = 500
 
     private mutating func refreshWhenDue(_ snapshot: EngineSnapshot) {
@@ -115,10 +115,10 @@ extension Model {
             lost: log.lostLately(snapshot.time))
     }
 
-    /// What is known around the sessions.
+    /// What is known beyond the sessions themselves.
     private var surroundings: Surroundings { Surroundings(programs: shared.programs, peers: shared.peers) }
 
-    /// Computes sums and rows again from the snapshot that is shown.
+    /// Recomputes sums and rows from the snapshot on the screen.
     mutating func refresh() {
         guard let snapshot = shown else { return }
         refreshed = (SessionsMark(snapshot), snapshot.time)
@@ -127,7 +127,7 @@ extension Model {
         refreshRows(snapshot)
     }
 
-    /// The start screen is for a person without sockets.
+    /// Leaves the start screen, which is for users without sockets.
     private mutating func leaveStart(_ snapshot: EngineSnapshot) {
         guard tab == .start, !snapshot.sockets.isEmpty, start.editor.isEmpty, expected == nil, dialogs.open == nil
         else {
@@ -136,7 +136,7 @@ extension Model {
         tab = .list
     }
 
-    /// Opens the talk of the first connection that a listener took, if its person still waits for it.
+    /// Shows the traffic of the first connection that a listener accepted, if the user still waits for it.
     private mutating func greetFirst(_ snapshot: EngineSnapshot) {
         guard let listener = awaiting, dialogs.open == nil, field.open == nil, help == nil else { return }
         guard let first = snapshot.sockets.first(where: { $0.parent == listener }) else { return }
@@ -147,7 +147,7 @@ extension Model {
         showTalk(composing: true)
     }
 
-    /// What a person asked for exists now: show it.
+    /// Shows a socket that the user requested and that now exists.
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         dialogs.lastOpened = request
         if shared.frozen != nil { thaw() }
@@ -158,13 +158,13 @@ extension Model {
         select(id)
         expected = id
         show(.talk)
-        // Also if it has failed already: the user may be typing.
+        // Even if it has failed already, because the user may be typing.
         isComposing = true
         if let socket = shared.latest?.socket(id) { arrived(socket) }
         return []
     }
 
-    /// A relay listens: what comes through it shows in the list.
+    /// Handles a relay that is now listening. Its connections show in the list.
     mutating func relays(_ listener: SocketID) {
         returnToPresent()
         start.change { $0.commit() }
@@ -172,14 +172,14 @@ extension Model {
         if tab == .start { tab = .list }
         if !list.isChosen {
             select(listener)
-            // The first connection is more worth a look.
+            // The first connection is more interesting.
             list.isChosen = false
         }
         if let socket = shared.latest?.socket(listener) { warnOfReach(socket) } else { expected = listener }
     }
 
-    /// What was opened for this person is in a snapshot: a listener's talk waits for its first connection, any other
-    /// has the cursor in its composer.
+    /// Handles a requested socket that is now in a snapshot. A listener's traffic pane waits for its first connection.
+    /// Any other socket gets the cursor in its composer.
     private mutating func arrived(_ socket: SocketSnapshot) {
         expected = nil
         warnOfReach(socket)
@@ -190,7 +190,7 @@ extension Model {
         isComposing = false
     }
 
-    /// Says that other hosts can connect to a listener, as nobody may have meant who wrote `:8080`.
+    /// Warns that other hosts can connect to a listener, which a user who typed `:8080` may not have intended.
     private mutating func warnOfReach(_ socket: SocketSnapshot) {
         guard socket.role == .listener, let local = socket.local, !local.staysOnHost else { return }
         let alone = local.port.map { "; 127.0.0.1:\($0) would not be" } ?? ""
@@ -202,7 +202,7 @@ extension Model {
         refresh()
     }
 
-    /// Holds the screen still, or lets it go on. The engine runs in either case.
+    /// Freezes the screen, or resumes it. The engine runs in either case.
     mutating func toggleFreeze() {
         if shared.frozen != nil { return thaw() }
         guard let latest = shared.latest else { return }
@@ -214,12 +214,12 @@ extension Model {
 }
 
 extension Shared.Summary {
-    /// Sums over the sessions of a snapshot, in one pass. Where pairs are joined, a relayed connection counts as one, which
-    /// lives while one of its legs does.
+    /// Computes sums over the sessions of a snapshot, in one pass. If pairs are joined, a relayed connection counts as
+    /// one, which is live while one of its legs is.
     package init(_ snapshot: EngineSnapshot, joinsPairs: Bool) {
         let sockets = snapshot.sockets
         var largest = SocketID(0)
-        // By index: a loop over the elements would copy each of them.
+        // By index, because a loop over the elements would copy each of them.
         for index in sockets.indices {
             largest = max(largest, sockets[index].id)
             let other = joinsPairs ? snapshot.positionOfOtherLeg(at: index) : nil
@@ -240,7 +240,7 @@ extension Shared.Summary {
     }
 }
 
-/// Tells whether two snapshots list the same sessions.
+/// Identifies which sessions a snapshot lists.
 struct SessionsMark: Hashable, Sendable {
     private let opened: UInt64
     private let closed: UInt64

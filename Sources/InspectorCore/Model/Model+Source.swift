@@ -1,7 +1,7 @@
 import SocketCore
 
 extension Model {
-    /// What of it the programs can do; why one cannot is told.
+    /// Returns the effects that the programs support. Shows a notice for the others.
     mutating func allowed(_ effects: [Effect]) -> [Effect] {
         guard !effects.isEmpty, !shared.programs.isEmpty || isRewound else { return effects }
         return effects.filter { effect in
@@ -11,15 +11,15 @@ extension Model {
         }
     }
 
-    /// Why the program of the selected connection cannot do what needs these abilities, or `nil` if it can.
+    /// Returns why the selected connection's program lacks these abilities, or `nil` if it has them.
     func refusal(needing needs: SourceAbilities) -> String? {
         needs.isEmpty ? nil : shared.pastRefusal ?? list.selected.flatMap(shared.owner)?.refusal(needing: needs)
     }
 
-    /// Whether the program of the selected connection carries out commands. Where it does not, no key is named for one.
+    /// Whether the selected connection's program performs commands. If it doesn't, no key is named for one.
     var allowsCommands: Bool { refusal(needing: .commands) == nil }
 
-    /// Why the payload of the selected connection is not shown, or `nil` if it is.
+    /// The reason why the payload of the selected connection is not shown, or `nil` if it is.
     var payloadRefusal: String? {
         guard let owner = list.selected.flatMap(shared.owner), owner.rights < .payload else { return nil }
         if owner.isOutside { return "\(owner.title) is looked at from outside, where its payload is not seen" }

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension Model {
-    /// Opens what is typed on the start screen, or the entry that is marked.
+    /// Opens the text typed on the start screen, or the marked entry.
     mutating func openTyped() -> [Effect] {
         var text = start.editor.text
         if let target = start.target {

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What the traffic pane and others do to each other.
+/// Interaction between the traffic pane and other panes.
 extension Model {
-    /// The selected connection's traffic, laid out for the pane as it is.
+    /// The selected connection's traffic, laid out for the pane's current size.
     var document: TrafficDocument { TrafficDocument(self, width: layout.traffic.width) }
 
     mutating func cycleView() {
@@ -24,7 +24,7 @@ extension Model {
 
     mutating func toggleExpanded() { traffic.toggleExpanded(in: document) }
 
-    /// Goes to the next place that holds what is searched, and around the end; a folded item is unfolded.
+    /// Moves to the next match, and wraps around. Unfolds a folded item.
     mutating func searchTraffic(_ step: Int) {
         guard let search = traffic.search else {
             notice = hint(naming("nothing is searched: {search} begins"))
@@ -35,7 +35,7 @@ extension Model {
         if !outcome.isError { traffic.goToMatch(in: document, height: layout.traffic.height) }
     }
 
-    /// Shows the result that was jumped to, as soon as the traffic of its connection is known.
+    /// Shows the result that was jumped to, once the traffic of its connection has arrived.
     mutating func showAwaitedMatch() {
         guard let match = traffic.takeAwaited(in: shared), tab == .talk else { return }
         guard traffic.unfold(match, in: document) else {
@@ -49,7 +49,7 @@ extension Model {
 
     mutating func editItem() -> [Effect] { take(traffic.edit(in: document)) }
 
-    /// Asks where to save what passed.
+    /// Asks where to save the traffic.
     mutating func openSave() -> [Effect] {
         if let id = list.selected, let item = traffic.item(in: document) {
             dialogs.openSave(id, item)
@@ -59,7 +59,7 @@ extension Model {
         return []
     }
 
-    /// The editor is closed: the line goes back to its composer; other bytes go there when they were changed.
+    /// Handles the closed editor. A line returns to its composer. Other bytes are put there if they were changed.
     mutating func edited(_ subject: EditSubject, _ bytes: [UInt8], wasChanged: Bool) {
         guard wasChanged else { return }
         switch subject {
@@ -93,7 +93,7 @@ extension Model {
 package enum EditSubject: Hashable, Sendable {
     /// The line in a connection's composer.
     case line(SocketID)
-    /// Bytes that passed on a connection.
+    /// Bytes that were transferred on a connection.
     case item(SocketID)
     /// Bytes that a breakpoint holds.
     case held(SocketID)

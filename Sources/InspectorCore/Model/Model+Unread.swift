@@ -1,8 +1,8 @@
 import SocketCore
 
-/// The unread bytes of a socket that is looked at from outside.
+/// The unread bytes of a socket inspected from outside.
 extension Model {
-    /// Whose unread bytes the screen shows now; `nil`: nobody's.
+    /// The request for the unread bytes that the screen shows now, or `nil` if it shows none.
     package var unreadRequest: UnreadRequest? {
         guard layout.detail.height > 0, detail.showsUnread, shared.frozen == nil, help == nil, let socket = selected,
             let host = socket.host, unreadRefusal(host) == nil
@@ -12,7 +12,7 @@ extension Model {
         return UnreadRequest(socket.id, isConfirmed: isConfirmed)
     }
 
-    /// Why the unread bytes of a socket cannot be looked at, asked or not; `nil`: they can.
+    /// Returns why the unread bytes of a socket can't be peeked at, confirmed or not, or `nil` if they can.
     func unreadRefusal(_ host: HostSnapshot) -> String? {
         let rules = shared.options.peeks
         if let refusal = rules.refusal { return "unread bytes are not shown: \(refusal)" }
@@ -24,7 +24,7 @@ extension Model {
         return nil
     }
 
-    /// Shows the unread bytes of the selected socket, or hides them; asks first where they are another user's.
+    /// Shows or hides the unread bytes of the selected socket. Asks first if they belong to another user.
     mutating func toggleUnread() {
         guard let socket = selected, let host = socket.host else {
             notice = hint("only sockets that are looked at from outside have this; traffic has what passed here")
@@ -48,7 +48,7 @@ extension Model {
         (detail.showsUnread, detail.confirmed, detail.unread) = (false, nil, nil)
     }
 
-    /// Takes what was seen, if it is still asked for.
+    /// Takes unread bytes, if they are still requested.
     mutating func take(_ look: UnreadLook) {
         if let note = look.note {
             shared.log.note(note, at: look.time)
@@ -57,7 +57,7 @@ extension Model {
         if unreadRequest?.socket == look.socket { detail.unread = look }
     }
 
-    /// Drops bytes that are no longer shown. What is frozen stays.
+    /// Drops bytes that are no longer shown. A frozen screen keeps them.
     mutating func dropUnread() {
         guard let unread = detail.unread else { return }
         let isShown = layout.detail.height > 0 && list.selected == unread.socket
@@ -67,7 +67,7 @@ extension Model {
 }
 
 extension HostSnapshot {
-    /// `user 1000 (www)`: whose program has it open, or whose socket it is.
+    /// `user 1000 (www)`: the user of its program, or else of the socket.
     package var programUserText: String {
         let number = programUser ?? user
         return "user \(number)" + (userName.map { " (\($0))" } ?? "")
@@ -75,7 +75,7 @@ extension HostSnapshot {
 }
 
 extension DialogsState {
-    /// Asks whether another user's bytes shall be looked at.
+    /// Asks whether to peek at another user's bytes.
     mutating func openPeek(_ id: SocketID, _ host: HostSnapshot) {
         open = .menu(
             Menu(

@@ -1,8 +1,8 @@
 import SocketCore
 
 extension Model {
-    /// Takes one message and says what is to be done about it. `moreKeysFollow`: the next message is there already and
-    /// is a key, so what the keys of a line change need not take effect before the last of them.
+    /// Handles one message and returns the effects to perform. `moreKeysFollow` is set if the next message is a key, so
+    /// that changes to a line need not take effect before the last key.
     package mutating func update(_ message: Message, moreKeysFollow: Bool = false) -> [Effect] {
         if field.typedFilter != nil, !field.isTypedInFilter(message, shared.options.keys) { applyTypedFilter() }
         defer { if field.typedFilter != nil, !moreKeysFollow { applyTypedFilter() } }
@@ -70,7 +70,7 @@ extension Model {
         return allowed(effects) + followDissection()
     }
 
-    /// Takes in what the shell found out.
+    /// Handles results from the shell.
     private mutating func learn(_ message: Message) {
         switch message {
         case .sentLines(let lines): composers.sentLines = lines
@@ -104,7 +104,7 @@ extension Model {
         return binding.line.isEmpty ? [] : run(binding.line)
     }
 
-    /// The letter of a menu's item, or the second key of ^X^E. Returns `nil` if the key is neither.
+    /// Handles the letter of a menu item, or the second key of ^X^E. Returns `nil` if the key is neither.
     private mutating func pressBeforeTable(_ key: Key, in context: KeyContext) -> [Effect]? {
         let isSecond = composers.awaitsChord
         composers.awaitsChord = false
@@ -115,7 +115,7 @@ extension Model {
         }
     }
 
-    /// Takes a key that no action has: text, where text is typed.
+    /// Handles a key without an action. It is text if a line is being typed.
     private mutating func type(_ key: Key) -> [Effect] {
         if context == .form { dialogs.editForm { _ = $0.type(key) } }
         guard case .character(let character) = key else { return [] }
@@ -130,7 +130,7 @@ extension Model {
         return effects
     }
 
-    /// Changes the line that has the cursor, unless that is a dialog's.
+    /// Changes the line that has the cursor, unless it is a dialog's.
     private mutating func changeLine(_ change: (inout LineEditor) -> Void) -> [Effect] {
         switch context {
         case .start: start.change(change)
@@ -143,7 +143,7 @@ extension Model {
         return []
     }
 
-    /// If the screen is too small to show anything, only leaving works.
+    /// On a screen too small to show anything, only quitting works.
     private mutating func pressWhenTooSmall(_ key: Key) -> [Effect] {
         if context == .menu, let effects = pressLetter(key) { return effects }
         let (place, names): (KeyContext, [String])
@@ -158,7 +158,7 @@ extension Model {
         return action.use(in: place)?.perform(&self, key) ?? []
     }
 
-    /// Leaves the program; asks once while sockets are live.
+    /// Quits the program. Asks once while sockets are live.
     mutating func quit() -> [Effect] {
         let shown = shared.latest.map(liveRows) ?? 0
         let live = max(shown, isRewound && shared.hasOwn ? shared.latest?.moment?.livePresent ?? 0 : 0)
@@ -170,7 +170,7 @@ extension Model {
         return []
     }
 
-    /// How many rows of ours are live, counted as the header does.
+    /// Returns the number of our own live rows, counted as in the header.
     private func liveRows(_ snapshot: EngineSnapshot) -> Int {
         var ours = snapshot
         ours.sockets = snapshot.sockets.filter { shared.isOurs($0.id) }
@@ -189,7 +189,7 @@ extension Model {
     func error(_ text: String) -> Notice { Notice(text: text, isError: true) }
     func hint(_ text: String) -> Notice { Notice(text: text, isError: false) }
 
-    /// Text that was pasted goes into the field that has the cursor; anywhere else it would be read as commands.
+    /// Inserts pasted text into the field that has the cursor. Anywhere else it would be read as commands.
     private mutating func paste(_ text: String) -> [Effect] {
         switch context {
         case .start: start.change { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
@@ -205,7 +205,7 @@ extension Model {
         return []
     }
 
-    /// Pasted text that a person wants in the line of the selected connection.
+    /// Inserts pasted text into the line of the selected connection.
     mutating func takePaste(_ text: String) {
         startComposing()
         if isComposing { pasteIntoComposer(text) }

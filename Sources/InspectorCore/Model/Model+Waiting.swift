@@ -2,7 +2,7 @@ import SocketCore
 
 /// What a script waits for.
 extension Model {
-    /// The model without what the user typed and sent, so that a script waits for what others said.
+    /// The model without what the user typed and sent, so that a script waits for output of others.
     package var withoutOwnInput: Model {
         var model = self
         model.start.editor = LineEditor()
@@ -20,10 +20,10 @@ extension Model {
         return model
     }
 
-    /// Whether its bytes are sent by this user: those of a relay and of other programs are somebody else's.
+    /// Whether this user sends its bytes. A relay's clients and other programs send their own.
     private func isOwn(_ socket: SocketSnapshot) -> Bool { socket.linked == nil && shared.isOurs(socket.id) }
 
-    /// Bytes of this user's writes, in the traffic and in the queue.
+    /// Hides the bytes of this user's writes, in the traffic and in the queue.
     private mutating func hideSent(onlyInjected: Bool) {
         guard let id = list.selected else { return }
         traffic.snapshot.hideSent(onlyInjected: onlyInjected)
@@ -33,7 +33,7 @@ extension Model {
         shared.frozen?.snapshot.hidePreviews(of: id)
     }
 
-    /// Whether the selected connection has received these bytes one after another, as far as they are kept.
+    /// Whether the selected connection has received these bytes consecutively, as far as they are kept.
     package func hasReceived(_ bytes: [UInt8]) -> Bool {
         let items = traffic.shown(in: shared).items.filter { $0.direction == .received }
         return Self.runs(items).contains { run in
@@ -44,7 +44,7 @@ extension Model {
         }
     }
 
-    /// Bytes that came one after another, with nothing between them that is not kept.
+    /// Returns the runs of consecutive bytes, with nothing missing in between.
     private static func runs(_ items: [TrafficItem]) -> [[UInt8]] {
         var runs: [[UInt8]] = [[]]
         for item in items {
@@ -55,8 +55,8 @@ extension Model {
         return runs
     }
 
-    /// Why nothing will change any more of what was opened here: every connection is closed, or what was to be opened
-    /// was refused. `nil` while something can change, or nothing was opened.
+    /// The reason why nothing opened here will change any more: every connection is closed, or what was to be opened
+    /// was rejected. `nil` while something can change, or if nothing was opened.
     package var whyNothingGoesOn: String? {
         guard let latest = shared.latest, expected == nil, shared.programs.isEmpty, shared.transmissions.isEmpty,
             shared.frozen == nil
@@ -65,7 +65,7 @@ extension Model {
         if let refusal = start.error ?? notice.flatMap({ $0.isError ? $0.text : nil }) { return refusal }
         guard let last = latest.sockets.last else { return nil }
         let ending = last.ending ?? "closed"
-        // The kernel's refusals name the address already.
+        // The kernel's errors already name the address.
         let peer = ending.hasPrefix(last.peerText) ? "" : "\(last.peerText): "
         return "every connection is closed (\(last.id) \(peer)\(ending))"
     }

@@ -1,27 +1,27 @@
 import SocketCore
 
-/// Everything that the screen is drawn from. `update` is the only writer.
+/// The complete state that the screen is drawn from. Only `update` writes it.
 package struct Model: Sendable {
-    /// What is decided before the first frame and never changes.
+    /// Options set before the first frame, which never change.
     package struct Options: Hashable, Sendable {
         /// Whether only ASCII is drawn.
         package var ascii: Bool
-        /// The program's version, as the start screen shows it.
+        /// The program's version, for the start screen.
         package var version: String
-        /// The keys in force.
+        /// The effective keys.
         package var keys = KeyTable.standard
 
-        /// Whether lines that are sent are told to the shell, which keeps them for other runs.
+        /// Whether sent lines are passed to the shell, which keeps them for later runs.
         package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
-        /// The instant of an opened file that is shown first, in nanoseconds from its beginning; `nil`: its end.
+        /// The instant of an opened file to show first, in nanoseconds from its beginning, or `nil` for its end.
         package var instant: Int64?
-        /// What the list is filtered by at first.
+        /// The initial filter of the list.
         package var filter = Filter()
-        /// Whether unread bytes of other programs may be looked at.
+        /// Whether the unread bytes of other programs may be peeked at.
         package var peeks = PeekRules()
-        /// Whether the list begins with a row for each leg of a relayed connection.
+        /// Whether the list starts with a separate row for each leg of a relayed connection.
         package var showsLegs = false
 
         package init(ascii: Bool, version: String, lints: LintSettings = LintSettings()) {
@@ -36,7 +36,7 @@ package struct Model: Sendable {
         case start, list, talk, detail, events, output
     }
 
-    /// A sentence for the person, above the footer.
+    /// A sentence for the user, above the footer.
     package struct Notice: Hashable, Sendable {
         package var text: String
         package var isError: Bool
@@ -55,25 +55,25 @@ package struct Model: Sendable {
     package internal(set) var field = FieldState()
     package internal(set) var notice: Notice?
 
-    /// When rows, sums and findings of all sessions were made, and from which sessions.
+    /// When the rows, sums and findings of all sessions were computed, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var traffic = TrafficState()
     package internal(set) var dissection = Dissection()
     package internal(set) var list = ListPane()
-    /// Whether the pane with the focus takes the whole screen.
+    /// Whether the focused pane takes the whole screen.
     package internal(set) var isZoomed = false
     package internal(set) var events = EventsState()
     package internal(set) var start = StartState()
     package internal(set) var composers = ComposerState()
-    /// Where the mouse was pressed last, and whether the user was told how to select text with it.
+    /// The last mouse press. `knowsDrags` says whether the user was told how to select text.
     var pressed: MouseEvent?
     var knowsDrags = false
     package internal(set) var detail = DetailState()
     package internal(set) var warnings = WarningsState()
     package internal(set) var output = OutputState()
-    /// A socket that was opened for this person and is in no snapshot yet.
+    /// A socket opened for this user that is in no snapshot yet.
     package internal(set) var expected: SocketID?
-    /// A listener whose first connection is to be shown as soon as it comes.
+    /// A listener whose first connection will be shown as soon as it arrives.
     package internal(set) var awaiting: SocketID?
 
     package init(options: Options) {
@@ -83,10 +83,10 @@ package struct Model: Sendable {
         list.filter = options.filter
     }
 
-    /// The connection that the cursor is on, while it is listed.
+    /// The selected connection, while it is listed.
     package var selected: SocketSnapshot? { list.selected.flatMap { shown?.socket($0) } }
 
-    /// Where keys go.
+    /// The context that handles keys.
     package var context: KeyContext {
         if help != nil { return field.open?.purpose == .helpFilter ? .field : .help }
         switch dialogs.open {
@@ -96,7 +96,7 @@ package struct Model: Sendable {
         }
     }
 
-    /// Where keys go once dialogs, fields and the help are closed.
+    /// The context that handles keys once dialogs, fields and the help are closed.
     package var paneContext: KeyContext {
         switch tab {
         case .start: return .start
@@ -108,12 +108,12 @@ package struct Model: Sendable {
         }
     }
 
-    /// What the next snapshot shall hold for the screen as it stands.
+    /// The request for what the current screen needs from the next snapshot.
     package var snapshotRequest: SnapshotRequest {
         let rows = layout.listRows
         var asked = Set(list.rows.dropFirst(list.top).prefix(max(0, rows)))
         if let selected = list.selected { asked.insert(selected) }
-        // Both legs of a relayed pair are in its row.
+        // The row of a relayed pair shows both legs.
         if let shown { asked.formUnion(asked.compactMap { shown.pair(of: $0) }.flatMap { $0.legs.map(\.id) }) }
         asked = shared.findings.looking(at: asked, in: shared.latest)
         let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel

@@ -1,4 +1,4 @@
-/// What a reducer wants done, and what there is to tell the user.
+/// What a reducer requests, and what to show the user.
 struct Outcome {
     var effects: [Effect] = []
     var notice: Model.Notice?
@@ -8,7 +8,7 @@ struct Outcome {
 }
 
 extension Model {
-    /// Tells what there is to tell. Returns what is to be done.
+    /// Shows the notice of an outcome, and returns its effects.
     mutating func take(_ outcome: Outcome) -> [Effect] {
         tell(outcome.notice)
         return outcome.effects

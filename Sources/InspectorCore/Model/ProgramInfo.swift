@@ -1,35 +1,35 @@
 import SocketCore
 
-/// A program that is looked at from outside.
+/// An inspected program.
 package struct ProgramInfo: Hashable, Sendable {
-    /// How it is doing.
+    /// The state of the inspection.
     package enum State: Hashable, Sendable {
-        /// It tells what happens.
+        /// The program sends updates.
         case live
-        /// It has told nothing for so long.
+        /// The program has sent nothing for this long.
         case silent(Duration)
-        /// It tells nothing any more; why, as a sentence. What it told last stays.
+        /// No more updates will arrive. The value is the reason, as a sentence. The last state is kept.
         case ended(String)
     }
 
-    /// Its place among the programs that are looked at; see `SocketID.ordinal`.
+    /// Its position among the inspected programs. See `SocketID.ordinal`.
     package var ordinal: Int
     package var name: String
     package var process: Int
-    /// What may be done to it.
+    /// What the viewer may do to it.
     package var rights: InspectionRights
     package var state: State
-    /// What it can do besides showing its sockets.
+    /// What it can do in addition to showing its sockets.
     package var abilities: SourceAbilities
     /// Whether it is this program, whose sockets end with it.
     package var isOurs: Bool
-    /// Whether the kernel tells of its sockets, and not the program itself; without a process: those of the whole host.
+    /// Whether its sockets are reported by the kernel instead of the program. Without a process, it is the whole host.
     package var isOutside = false
-    /// What of it could not be seen, in words; `nil`: nothing.
+    /// What could not be seen of it, in words, or `nil` if nothing was hidden.
     package var missing: String?
-    /// Packets that the kernel lost of a capture; `nil`: it is not a capture.
+    /// The number of packets of a capture that the kernel lost, or `nil` if it is not a capture.
     package var dropped: UInt64?
-    /// Of a file that is being read: how much of it was, in percent.
+    /// For a file that is being read, the percentage read.
     package var progress: Int?
 
     package init(
@@ -45,27 +45,27 @@ package struct ProgramInfo: Hashable, Sendable {
         self.state = state
     }
 
-    /// A program, or the whole host, as the kernel tells of it.
+    /// Creates the entry of a program, or of the whole host, as reported by the kernel.
     package init(outside name: String, process: Int, ordinal: Int, state: State = .live) {
         self.init(ordinal: ordinal, name: name, process: process, state: state)
         (isOutside, abilities) = (true, [])
     }
 
-    /// Whether it is what passes on an interface.
+    /// Whether it is a live capture.
     package var isCapture: Bool { dropped != nil }
 
-    /// Whether it will tell nothing more.
+    /// Whether no more updates will arrive.
     package var hasEnded: Bool { if case .ended = state { true } else { false } }
 
     /// `chatd[4242]`. Not sanitized yet.
     package var title: String { process > 0 ? "\(name)[\(process)]" : name }
 }
 
-/// What a viewer hears beside snapshots.
+/// What a viewer receives in addition to snapshots.
 package struct ProgramNews: Hashable, Sendable {
-    /// The programs that are looked at; none: only this one.
+    /// The inspected programs. If empty, only this one is.
     package var programs: [ProgramInfo]
-    /// Why something that was asked for was not done.
+    /// The reasons why requests were not carried out.
     package var notices: [String]
 
     package init(programs: [ProgramInfo] = [], notices: [String] = []) {
@@ -75,7 +75,7 @@ package struct ProgramNews: Hashable, Sendable {
 }
 
 extension Model {
-    /// Takes what is new of the programs that are looked at.
+    /// Handles the news of the inspected programs.
     mutating func take(_ news: ProgramNews) {
         for program in news.programs {
             guard case .ended(let why) = program.state else { continue }
@@ -87,7 +87,7 @@ extension Model {
         if let sentence = news.notices.last { notice = error(sentence) }
     }
 
-    /// What stands in place of LIVE where no program tells anything; nil: one does.
+    /// The text that replaces LIVE if no program sends updates, or `nil` if one does.
     package var silence: String? {
         let others = shared.programs.filter { !$0.isOurs }
         guard !others.isEmpty, others.count == shared.programs.count else { return nil }
@@ -102,7 +102,7 @@ extension Model {
         return least.map { "SILENT \(Format.duration($0))" } ?? "ENDED"
     }
 
-    /// The program that a session is of, where several are looked at.
+    /// Returns the program of a session, if several programs are inspected.
     package func program(of id: SocketID) -> ProgramInfo? {
         shared.programs.count > 1 ? shared.programs.first { $0.ordinal == id.ordinal } : nil
     }

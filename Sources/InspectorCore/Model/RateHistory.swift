@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Bytes received and sent in each of the last sixty seconds, of every session that is listed.
+/// The bytes received and sent in each of the last sixty seconds, for every listed session.
 package struct RateHistories: Hashable, Sendable {
-    /// The two series of one session, oldest first, one value a second.
+    /// The two series of one session, oldest first, one value per second.
     package struct Series: Hashable, Sendable {
         package fileprivate(set) var received: [Float] = []
         package fileprivate(set) var sent: [Float] = []
@@ -16,12 +16,12 @@ package struct RateHistories: Hashable, Sendable {
 
     package init() {}
 
-    /// The series of a session; empty before its first second is over.
+    /// The series of a session, or `nil` if there is none. Empty until its first second is over.
     package subscript(id: SocketID) -> Series? { series[id] }
 
     package var count: Int { series.count }
 
-    /// Takes a sample of each session once a second, and forgets the sessions that are no longer listed.
+    /// Samples each session once a second, and forgets sessions that are no longer listed.
     package mutating func take(_ snapshot: EngineSnapshot) {
         let elapsed = sampled.map { snapshot.time - $0 } ?? .seconds(1)
         guard elapsed >= .milliseconds(999) else { return }

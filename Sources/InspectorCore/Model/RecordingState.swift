@@ -1,25 +1,25 @@
-/// How the recording of this run is doing.
+/// The state of this run's recording.
 package struct RecordingState: Hashable, Sendable {
-    /// The file.
+    /// The file's path.
     package var path: String
-    /// Bytes written.
+    /// The number of bytes written.
     package var written: UInt64
-    /// Reads and writes, or what else `unit` calls them, that are missing from the file.
+    /// The number of reads and writes missing from the file. `unit` can name something else than reads and writes.
     package var dropped: UInt64
     package var unit = "reads and writes"
-    /// Why it ended before anybody ended it, in one sentence; `nil` while it goes on.
+    /// The reason why it ended before it was stopped, in one sentence, or `nil` if it has not.
     package var problem: String?
 
     package init(path: String, written: UInt64 = 0, dropped: UInt64 = 0, problem: String? = nil) {
         (self.path, self.written, self.dropped, self.problem) = (path, written, dropped, problem)
     }
 
-    /// For the header: `REC 12M`.
+    /// The text in the header: `REC 12M`.
     var chip: String {
         "REC \(Format.size(written))" + (dropped > 0 ? ", \(dropped) lost" : "")
     }
 
-    /// What there is to say when it ends as it was asked to.
+    /// The text shown when it was stopped on request.
     package var farewell: String {
         "recorded \(Format.size(written)) to \(path)"
             + (dropped > 0 ? "; \(dropped) \(unit) are missing from it" : "")
@@ -27,7 +27,7 @@ package struct RecordingState: Hashable, Sendable {
 }
 
 extension Model {
-    /// Takes in how the recording is doing; `nil`: nothing is recorded.
+    /// Handles the state of the recording, or `nil` if nothing is recorded.
     mutating func take(_ recording: RecordingState?) {
         if let problem = recording?.problem {
             if shared.recording != nil { notice = error(problem) }

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// The facts that every pane reads. Only `Model` changes them; a pane is given them by value.
+/// The facts that every pane reads. Only `Model` changes them. A pane gets them by value.
 package struct Shared: Sendable {
-    /// The screen held still: everything shown is as it was at that instant.
+    /// A frozen screen. Everything shown is from that instant.
     package struct Frozen: Hashable, Sendable {
         package var snapshot: EngineSnapshot
         package var clock: WallClock
@@ -12,65 +12,66 @@ package struct Shared: Sendable {
         package var traffic: TrafficSnapshot
     }
 
-    /// Sums over the sessions that are shown, made once for each snapshot.
+    /// Sums over the sessions on the screen, computed once for each snapshot.
     package struct Summary: Hashable, Sendable {
         package var live = 0
         package var closed = 0
         package var receiveRate: Double?
         package var sendRate: Double?
-        /// Columns that the largest id takes.
+        /// The width of the largest id in columns.
         package var idWidth = 4
-        /// Of sockets looked at from outside: how many listen, and whose sockets have no program in sight.
+        /// For sockets inspected from outside: the number of listeners, and the users whose sockets have no visible
+        /// program.
         package var listening = 0
         package var hiddenOwners: [UInt32: Int] = [:]
         package var hiddenNames: [UInt32: String] = [:]
     }
 
     package let options: Model.Options
-    /// The characters that lines and bars are drawn with.
+    /// The characters used to draw lines and bars.
     package let glyphs: Glyphs
-    /// Makes foreign text fit for a terminal.
+    /// Makes foreign text safe for a terminal.
     package let sanitizer: Sanitizer
-    /// The terminal's.
+    /// The size of the terminal.
     package internal(set) var size = Size(80, 24)
-    /// The last snapshot that came, shown or not.
+    /// The last snapshot received, shown or not.
     package internal(set) var latest: EngineSnapshot?
     package internal(set) var frozen: Frozen?
-    /// The past that is looked at; `nil`: the present.
+    /// The past that is shown, or `nil` for the present.
     package internal(set) var rewind: RewindState?
-    /// How often the user went to another instant, and the last time that was shown.
+    /// How often the user jumped to another instant. `shownTurn` is the last of these jumps that was shown.
     package internal(set) var turn: UInt64 = 0
     var shownTurn: UInt64 = 0
     /// The instant to show as soon as it was read.
     var awaitedInstant: Int64?
-    /// The recording of this run, while there is one.
+    /// The recording of this run, if there is one.
     package internal(set) var recording: RecordingState?
     package internal(set) var clock = WallClock()
     package internal(set) var cadence = Cadence()
-    /// How busy each engine is, by its program's ordinal; none before the first second is over.
+    /// The load of each engine, by its program's ordinal. Empty until the first second is over.
     package internal(set) var loads: [Int: EngineLoad] = [:]
-    /// What the loads are measured from.
+    /// The values that the loads are measured from.
     var loadsBegan: [Int: EngineShare] = [:]
     package internal(set) var summary = Summary()
     package internal(set) var findings: Findings
     package internal(set) var log = EventLog()
     package internal(set) var histories = RateHistories()
-    /// Sessions that the engine lists no longer, for the events that tell of them; the latest few thousand.
+    /// Sessions that the engine no longer lists, for their events. Keeps the latest few thousand.
     var vanished = VanishedSockets()
     package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
-    /// The other ends of connections in sight, those that are on this host.
+    /// The other ends of the visible connections that are on this host.
     package internal(set) var peers: [SocketID: PeerEnd] = [:] {
         didSet { rememberPrograms() }
     }
-    /// The programs that were last seen at the other ends of listed connections, for those that are closed.
+    /// The programs last seen at the other ends of listed connections, for closed connections.
     private(set) var formerPrograms: [SocketID: PeerEnd.Program] = [:]
-    /// The programs that are looked at from outside; none: only this one.
+    /// The inspected programs. If empty, only this one is.
     package internal(set) var programs: [ProgramInfo] = []
     /// The auto-reply rules, by socket.
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
-    /// The program that runs through a relay, if one does or did.
+    /// The program that runs or ran through a relay.
     package internal(set) var child: ChildState?
-    /// What is being sent that takes a while, one a connection.
+    /// The long transmissions, at most one per connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
 
     init(options: Model.Options) {
@@ -81,7 +82,7 @@ package struct Shared: Sendable {
         awaitedInstant = options.instant
     }
 
-    /// Forgets what was made of all snapshots so far.
+    /// Forgets everything derived from earlier snapshots.
     mutating func forgetHistory() {
         (latest, clock, cadence) = (nil, WallClock(), Cadence())
         (loads, loadsBegan, timeouts) = ([:], [:], [:])
@@ -91,16 +92,16 @@ package struct Shared: Sendable {
         log = EventLog()
     }
 
-    /// What is on the screen: the latest snapshot, or the one that was frozen.
+    /// The snapshot on the screen: the latest one, or the frozen one.
     package var shown: EngineSnapshot? { frozen?.snapshot ?? latest }
 
     /// The instant that is shown.
     package var now: MonotonicTime { shown?.time ?? .zero }
 
-    /// The clock by which times are shown.
+    /// The clock for the times on the screen.
     package var shownClock: WallClock { frozen?.clock ?? clock }
 
-    /// Number of the entry after the last event that is shown.
+    /// The number after the last event that is shown.
     package var eventsEnd: Int {
         guard let frozen else { return log.end }
         var end = log.end
@@ -108,18 +109,18 @@ package struct Shared: Sendable {
         return end
     }
 
-    /// Whether a session lives in this program.
+    /// Whether a session belongs to this program.
     package func isOurs(_ id: SocketID) -> Bool {
         programs.isEmpty || programs.contains { $0.isOurs && $0.ordinal == id.ordinal }
     }
 
-    /// Whether any session lives in this program.
+    /// Whether this program can have sessions.
     var hasOwn: Bool { programs.isEmpty || programs.contains(where: \.isOurs) }
 
-    /// The program that a session is of, where any is looked at.
+    /// Returns the program of a session, if any programs are inspected.
     func owner(of id: SocketID) -> ProgramInfo? { programs.first { $0.ordinal == id.ordinal } }
 
-    /// Why the program of its socket cannot do this, or `nil` if it can.
+    /// Returns why the program of its socket can't perform an effect, or `nil` if it can.
     func refusal(of effect: Effect) -> String? {
         guard let socket = effect.socket else { return nil }
         return pastRefusal ?? owner(of: socket)?.refusal(of: effect)
@@ -130,13 +131,13 @@ package struct Shared: Sendable {
         for (id, end) in peers { formerPrograms[id] = end.program ?? formerPrograms[id] }
     }
 
-    /// The session of an event, listed or not, as far as it is remembered.
+    /// Returns the session of an event, listed or not, as far as it is remembered.
     package func socket(of event: SocketEvent) -> SocketSnapshot? {
         shown?.socket(event.socket) ?? vanished[event.socket]
     }
 }
 
-/// The facts by their short names, to be read.
+/// Short names for reading the shared facts.
 extension Model {
     package var glyphs: Glyphs { shared.glyphs }
     package var sanitizer: Sanitizer { shared.sanitizer }

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Sessions that the engine no longer lists, as they were when it last did. Bounded: the oldest go first.
+/// Sessions that the engine no longer lists, as last listed. The oldest are dropped.
 struct VanishedSockets: Sendable {
-    /// The most sessions that are remembered.
+    /// The most sessions remembered.
     static let limit = 2_000
     private var sockets: [SocketID: SocketSnapshot] = [:]
     private var order: [SocketID] = []
@@ -10,9 +10,9 @@ struct VanishedSockets: Sendable {
 
     subscript(id: SocketID) -> SocketSnapshot? { sockets[id] }
 
-    /// Remembers what a new snapshot lists no longer.
+    /// Remembers the sessions that a new snapshot no longer lists.
     mutating func take(former: EngineSnapshot, _ snapshot: EngineSnapshot) {
-        // Both are in the order of ids, so one pass finds what is missing.
+        // Both are sorted by id, so one pass finds the missing ones.
         var index = 0
         for position in former.sockets.indices where !former.sockets[position].isLive {
             let id = former.sockets[position].id

@@ -1,12 +1,12 @@
 import SocketCore
 
-/// Turns instants of the engine's clock into times of day.
+/// Converts instants of the engine's clock to times of day.
 ///
-/// The two clocks are read one after the other, so their distance trembles by microseconds from snapshot to snapshot;
-/// it is kept until it has really changed, lest every time on the screen trembles with it.
+/// The two clocks are read one after the other, so their offset varies by microseconds between snapshots. The offset is
+/// kept until it has really changed, so that the times on the screen don't vary with it.
 package struct WallClock: Hashable, Sendable {
     private var distance: Int64?
-    /// A change of the distance that is a step of the clock and no tremble.
+    /// The change of the offset that counts as a step of the clock.
     private static let step: Int64 = 50_000_000
 
     package init() {}
@@ -22,13 +22,13 @@ package struct WallClock: Hashable, Sendable {
         wallNanoseconds(time).map(Format.timeOfDay) ?? "--:--:--.------"
     }
 
-    /// Nanoseconds since 1970 (UTC); nil before the first snapshot.
+    /// Returns nanoseconds since 1970 (UTC), or `nil` before the first snapshot.
     package func wallNanoseconds(_ time: MonotonicTime) -> Int64? {
         distance.map { time.nanoseconds &+ $0 }
     }
 }
 
-/// How often snapshots come, over the last ten of them.
+/// The rate of snapshots, over the last ten of them.
 package struct Cadence: Hashable, Sendable {
     private var times: [MonotonicTime] = []
 
@@ -40,7 +40,7 @@ package struct Cadence: Hashable, Sendable {
         if times.count > 11 { times.removeFirst() }
     }
 
-    /// Snapshots a second; nil before there were three.
+    /// Snapshots per second, or `nil` before there were three.
     package var perSecond: Int? {
         guard times.count > 2, let first = times.first, let last = times.last else { return nil }
         let rate = Int(min(Double(times.count - 1) / (last - first).inSeconds, 9999) + 0.5)
