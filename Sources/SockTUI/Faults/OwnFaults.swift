@@ -87,7 +87,7 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
 }
 
 /// The streams opened by this program, with the rules and breakpoints that apply to them. Everything except `perform`
-/// and `isConcerned` is called on the engine's queue.
+/// and `faults(of:)` is called on the engine's queue.
 final class OwnConnections: FaultTarget {
     private struct Known {
         weak var socket: AsyncSocket?

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What ends a line that is sent.
+/// The ending of a sent line.
 package enum LineEnding: String, Hashable, Sendable, CaseIterable {
     case crlf = "CRLF"
     case lf = "LF"
@@ -26,17 +26,17 @@ package enum LineEnding: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The line that is being written to one connection, and how it is read.
+/// The line being typed to one connection, and how it is interpreted.
 package struct Composer: Hashable, Sendable {
-    /// How the line becomes bytes.
+    /// How the line is converted to bytes.
     package enum Mode: String, Hashable, Sendable, CaseIterable {
-        /// As it stands.
+        /// As typed.
         case text
-        /// Escapes, and macros.
+        /// With escapes and macros.
         case escapes
-        /// Hex digits; nothing is added to them.
+        /// Hex digits. Nothing is added to the bytes.
         case hex
-        /// A path; the file's bytes are sent, and nothing is added to them.
+        /// A path. The file's bytes are sent, and nothing is added to them.
         case file
 
         package var next: Mode {
@@ -51,33 +51,33 @@ package struct Composer: Hashable, Sendable {
 
     package var editor = LineEditor() { didSet { summarize() } }
     package var mode = Mode.text { didSet { summarize() } }
-    /// What was chosen to end a line; see `endingInForce`.
+    /// The chosen line ending. See `endingInForce`.
     package var ending = LineEnding.crlf { didSet { summarize() } }
-    /// The tag that the next read or write gets, unless another is asked for.
+    /// The tag of the next read or write, unless another is requested.
     package var nextTag = 1
-    /// Which message of this connection the next one is, from 1.
+    /// The number of the next message on this connection, counted from 1.
     package var sequence = 1 { didSet { summarize() } }
-    /// How what is sent goes out.
+    /// The pace of what is sent.
     package var pace = Pace()
-    /// Whether each line is one message of a WebSocket, which nothing ends.
+    /// Whether each line is one WebSocket message, which has no line ending.
     package var sendsMessages = false { didSet { summarize() } }
-    /// Where datagrams go; nil: to the connected peer, and for streams.
+    /// The destination of datagrams, or `nil` for the connected peer and for streams.
     package var destination: Endpoint?
 
-    /// Whether what is injected into a relayed pair goes to the client, and not to the server.
+    /// Whether bytes injected into a relayed pair go to the client instead of the server.
     package var injectsToClient = false
-    /// The search in the history that is under way.
+    /// The current search in the history.
     package var search: HistorySearch?
 
-    /// What is read after the line, as its template has it; nil: nothing is queued.
+    /// The read after the line, from its template, or `nil` for none.
     package var readAfter: ReadRequest.Kind?
-    /// How lines in the history were read.
+    /// The modes of the lines in the history.
     private var origins: [String: SentLine] = [:]
-    /// What the line comes to; `nil` in the modes that parse nothing. Parsing takes time with the length of the line, so
-    /// it is done once for each change, and not for each drawing.
+    /// The summary of the line, or `nil` in the modes that parse nothing. Parsing time grows with the length of the
+    /// line, so the line is parsed once per change and not for each drawing.
     package private(set) var summary: Result<LineSummary, EscapedText.Failure>?
     private var summarized: LineSummary.Source?
-    /// How often the line was parsed for its summary.
+    /// The number of times the line was parsed for its summary.
     package private(set) var parses = 0
 
     package init() {}
@@ -94,28 +94,28 @@ package struct Composer: Hashable, Sendable {
         summary = message.map { LineSummary($0, of: self) }
     }
 
-    /// Takes over lines that were sent before, oldest first.
+    /// Adds lines that were sent before, oldest first.
     package mutating func remember(_ lines: [SentLine]) {
         editor.remember(lines.map(\.text))
         for line in lines { origins[line.text] = line }
         if let last = lines.last { (mode, ending) = (last.mode, last.ending) }
     }
 
-    /// Takes over what another composer has sent, and how.
+    /// Adopts the history and the modes of another composer.
     package mutating func inherit(_ other: Composer) {
         editor.remember(other.editor.history)
         (origins, mode, ending) = (other.origins, other.mode, other.ending)
     }
 
-    /// A line of the history is in the field: it is read as it was then. Its ending stays what is chosen now.
+    /// Called when a line of the history is in the field. Restores its mode, but keeps the chosen ending.
     package mutating func recalled() {
         mode = origins[editor.text]?.mode ?? mode
     }
 
-    /// The line as it is remembered.
+    /// The line in the form in which it is remembered.
     package var line: SentLine { SentLine(text: editor.text, mode: mode, ending: ending) }
 
-    /// What is added to the line: nothing where its bytes are meant exactly.
+    /// The ending that is added to the line. Nothing is added in the modes that define exact bytes.
     package var endingInForce: LineEnding {
         switch mode {
         case .text, .escapes: sendsMessages ? .none : ending
@@ -123,8 +123,8 @@ package struct Composer: Hashable, Sendable {
         }
     }
 
-    /// The message of the line without its ending. Line feeds inside it become the chosen ending, or LF where that is
-    /// nothing. Of a file mode line: none.
+    /// The message of the line without its ending. Line feeds inside it become the chosen ending, or LF if that is
+    /// none. Empty for a line in file mode.
     package var body: Result<[MessagePiece], EscapedText.Failure> {
         switch mode {
         case .text: return .success(pieces { [.bytes(Array($0.utf8))] })
@@ -161,7 +161,7 @@ package struct Composer: Hashable, Sendable {
         return all
     }
 
-    /// What a message of these bytes is: text, unless it was written as bytes, or is no text.
+    /// Returns the type of a message with these bytes: text, unless it was entered as bytes or is not valid text.
     package func messageType(of bytes: [UInt8]) -> WebSocketMessageType {
         switch mode {
         case .text, .escapes: WebSocketMessage.type(of: bytes)
@@ -169,7 +169,7 @@ package struct Composer: Hashable, Sendable {
         }
     }
 
-    /// What Enter sends.
+    /// The message that Enter sends.
     package var message: Result<[MessagePiece], EscapedText.Failure> {
         body.map { body in
             var message = body
@@ -178,7 +178,7 @@ package struct Composer: Hashable, Sendable {
         }
     }
 
-    /// Remembers the line, empties the field and counts on.
+    /// Remembers the line, clears the field and advances the counters.
     package mutating func sent() {
         origins[editor.text] = line
         if origins.count > 2 * LineEditor.historyLimit {

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// The row under the line that is written: what it comes to, or what is wrong with it and where.
+/// The row below the composer's line: its encoding, or what is wrong with it and where.
 struct ComposerInfo {
     let model: Model
     let width: Int
@@ -46,7 +46,7 @@ struct ComposerInfo {
         return line
     }
 
-    /// `sending big.bin: 0 B of 191M, 0%, waits for t1`: what was queued before goes out first.
+    /// Returns `sending big.bin: 0 B of 191M, 0%, waits for t1`. Earlier writes are sent first.
     private func words(_ running: TransmissionProgress) -> String {
         guard let socket = model.selected, let current = socket.writing.current else { return running.words }
         if current.tag == running.transmission.tag {
@@ -64,7 +64,7 @@ struct ComposerInfo {
         return size(summary.count, notes, summary.beginning, composer)
     }
 
-    /// The same for a line that is sent as it is, of which only the beginning is turned into bytes.
+    /// Returns the size of a line that is sent as typed. Only its beginning is converted to bytes.
     private func text(_ composer: Composer) -> Line {
         let inner = max(1, composer.endingInForce.bytes.count)
         let characters = composer.editor.characters
@@ -77,7 +77,7 @@ struct ComposerInfo {
         return size(count, "", MessageText.preview(message, sequence: composer.sequence).bytes, composer)
     }
 
-    /// `count` bytes in all, of which `bytes` are the first.
+    /// Returns the size of `count` bytes, of which `bytes` are the first.
     private func size(_ count: Int, _ notes: String, _ bytes: [UInt8?], _ composer: Composer) -> Line {
         let ending = composer.endingInForce
         var text = "   = \(Format.count(count - ending.bytes.count, "byte"))" + notes

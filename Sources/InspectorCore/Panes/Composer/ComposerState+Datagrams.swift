@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Datagrams are sent one a line, each to an address of its own.
+/// Sending datagrams, one per line, each to its own address.
 extension ComposerState {
-    /// One line is one datagram, whole and at once.
+    /// Sends the line as one datagram, whole and at once.
     mutating func sendDatagram(
         _ message: [MessagePiece], _ transmission: Transmission, _ composer: Composer, to recipient: Recipient,
         in shared: Shared
@@ -25,19 +25,19 @@ extension ComposerState {
             notice: recipient.injection.map { Self.injected(bytes, $0) })
     }
 
-    /// A datagram holds what was typed and nothing else, unless a line ending is asked for.
+    /// Sets up a datagram composer. A datagram has no line ending unless one is requested.
     mutating func greet(_ socket: SocketSnapshot, in shared: Shared) {
         guard self[socket.id] == nil else { return }
         var composer = freshComposer(Self.historyKey(socket.id, in: shared))
         composer.ending = .none
-        // What was opened for a group speaks to the group.
+        // A socket opened for a group sends to the group.
         if case .datagrams(let endpoint, _) = try? OpenTarget.parse(socket.target), endpoint.isMulticast {
             composer.destination = endpoint
         }
         self[socket.id] = composer
     }
 
-    /// As `nc -u -l` does: answers go to the first who spoke, until another is chosen.
+    /// Adopts the first sender as the destination until another is chosen, as `nc -u -l` does.
     mutating func adoptDestination(of socket: SocketSnapshot, in shared: Shared) {
         guard socket.role == .datagram, socket.peer == nil,
             let first = socket.datagrams?.peers.first.flatMap({ Endpoint($0.address) })

@@ -1,9 +1,9 @@
 import SocketCore
 
-/// What keys do to the line.
+/// Keys that act on the line.
 extension ComposerState {
-    /// A key while the history is searched. Returns whether it was taken; else it means what it always means, and the
-    /// search ends with the line that was found.
+    /// Handles a key while the history is searched. Returns whether it was used. If not, the key has its usual meaning,
+    /// and the search ends with the line that was found.
     mutating func pressInSearch(_ key: Key, on id: SocketID, in shared: Shared) -> Bool {
         guard composer(of: id, in: shared).search != nil else { return false }
         var isTaken = true
@@ -25,7 +25,7 @@ extension ComposerState {
         return isTaken
     }
 
-    /// All of it or nothing: half a paste, sent unseen, would be worse than none.
+    /// Inserts all of the text or nothing. Sending half a paste unnoticed would be worse than sending none.
     mutating func paste(_ text: String, on id: SocketID, in shared: Shared) -> Model.Notice? {
         guard text.count <= LineEditor.lengthLimit else {
             return .error("nothing was pasted: it is longer than the \(LineEditor.lengthLimit) characters of a line")
@@ -38,14 +38,14 @@ extension ComposerState {
             ? .hint("every line end is there twice; tmux pastes CRLF right with paste-buffer -pr") : nil
     }
 
-    /// Whether every line end is there twice, as `tmux paste-buffer -p` makes of CRLF. Nobody can tell that from blank
-    /// lines, so it stays as it is.
+    /// Whether every line ending is doubled, as `tmux paste-buffer -p` does with CRLF. This can't be distinguished from
+    /// blank lines, so the text is kept as it is.
     private static func doublesLineEnds(_ text: String) -> Bool {
         let runs = text.split { $0 != "\n" }
         return runs.count > 1 && runs.allSatisfy { $0.count.isMultiple(of: 2) }
     }
 
-    /// ^D: on an empty line it ends our stream as in a shell; else it deletes, as readline does.
+    /// Handles ^D. On an empty line it ends our stream as in a shell. Otherwise it deletes, as in readline.
     mutating func halfCloseOrDelete(_ recipient: Recipient, in shared: Shared) -> Outcome {
         guard composer(of: recipient.id, in: shared).editor.isEmpty else {
             edit(recipient.id, in: shared) { $0.editor.edit(.delete) }
@@ -62,7 +62,7 @@ extension ComposerState {
         guard socket.ownWebSocket == nil else {
             return .hint(keys.naming(Model.webSocketCloses, in: .composer))
         }
-        // The cursor stays: what is typed next would turn into commands.
+        // The cursor stays, because further typing would turn into commands.
         return Outcome(
             effects: [.send(.halfClose(socket.id))],
             notice: .hint("FIN goes out after the queued writes; reading goes on"))
@@ -77,7 +77,7 @@ extension ComposerState {
 
     // MARK: Files
 
-    /// In file mode: finds out what is at the path, so that its size is seen before it is sent.
+    /// In file mode, looks up the path, so that the size is shown before the file is sent.
     func examine(_ id: SocketID, in shared: Shared) -> [Effect] {
         let composer = composer(of: id, in: shared)
         guard composer.mode == .file, !composer.editor.isEmpty, fileFacts?.path != composer.editor.text else {
@@ -86,7 +86,7 @@ extension ComposerState {
         return [.examine(composer.editor.text)]
     }
 
-    /// Takes the paths that begin with what was typed.
+    /// Applies the paths that start with the typed text.
     mutating func complete(_ matches: PathMatches, on id: SocketID, in shared: Shared) -> Outcome {
         let composer = composer(of: id, in: shared)
         guard composer.mode == .file, composer.editor.text == matches.typed else { return Outcome() }

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension ComposerState {
-    /// Sends the line: at once where all of its bytes are known, else by the shell.
+    /// Sends the line: at once if all of its bytes are known, and otherwise through the shell.
     mutating func send(to recipient: Recipient, in shared: Shared) -> Outcome {
         if let refusal = recipient.refusal { return .hint(refusal) }
         let composer = composer(of: recipient.id, in: shared)
@@ -21,7 +21,7 @@ extension ComposerState {
         let id = recipient.injection?.id ?? recipient.id
         var source = Transmission.Source.message(message, sequence: composer.sequence)
         let running = shared.transmissions[id]
-        // It would land in the middle of the file.
+        // The line would be sent in the middle of the file.
         if let running, case .file = running.transmission.source { return Self.isBusy(running, shared) }
         if composer.mode == .file {
             if fileFacts?.path == composer.editor.text, fileFacts?.size == nil {
@@ -60,7 +60,7 @@ extension ComposerState {
         .hint(running.words + shared.options.keys.naming("; {pace} stops it", in: .composer))
     }
 
-    /// What is said of bytes that were injected.
+    /// Returns the notice about injected bytes.
     static func injected(_ bytes: [UInt8], _ injection: Injection) -> Model.Notice {
         .hint("injected \(Format.count(bytes.count, "byte")) into \(injection.id), for \(injection.receiver)")
     }

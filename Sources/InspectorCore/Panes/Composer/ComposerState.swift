@@ -3,14 +3,14 @@ import SocketCore
 /// The composers: the line of each connection, and what was sent before.
 package struct ComposerState: Sendable {
     private var composers: [SocketID: Composer] = [:]
-    /// Lines sent in this run and others, by peer.
+    /// Lines sent in this run and in earlier ones, by peer.
     var sentLines: [String: [SentLine]] = [:]
-    /// What is at the path in the composer, as far as it is known.
+    /// The facts about the path in the composer, as far as known.
     package internal(set) var fileFacts: FileFacts?
-    /// Whether ^X was pressed and its second key is awaited.
+    /// Whether ^X was pressed and its second key is expected.
     var awaitsChord = false
 
-    /// The composer of a session in which something was typed or set.
+    /// The composer of a session, or `nil` if nothing was typed or set in it.
     package internal(set) subscript(id: SocketID) -> Composer? {
         get { composers[id] }
         set { composers[id] = newValue }
@@ -18,7 +18,7 @@ package struct ComposerState: Sendable {
 
     package var isEmpty: Bool { composers.isEmpty }
 
-    /// The composer of a session, or the one that it would get.
+    /// Returns the composer of a session, or the one that it would get.
     func composer(of id: SocketID, in shared: Shared) -> Composer {
         var composer = composers[id] ?? freshComposer(Self.historyKey(id, in: shared))
         let sendsMessages = shared.shown?.socket(id)?.takesMessages ?? false
@@ -32,7 +32,7 @@ package struct ComposerState: Sendable {
         composers[id] = composer
     }
 
-    /// The tag of the next read or write, which is used up.
+    /// Returns the tag of the next read or write, and advances it.
     mutating func takeTag(of id: SocketID) -> Int {
         defer { composers[id, default: Composer()].nextTag += 1 }
         return composers[id]?.nextTag ?? Composer().nextTag
@@ -45,7 +45,8 @@ package struct ComposerState: Sendable {
 
     // MARK: History
 
-    /// By what lines to this socket are remembered: the address that was connected to, or listened on; nil: by nothing.
+    /// Returns the key under which lines to this socket are remembered, the address that it connected to or listens on,
+    /// or `nil` if they are not remembered.
     static func historyKey(_ id: SocketID, in shared: Shared) -> String? {
         guard let socket = shared.latest?.socket(id), !socket.target.isEmpty else { return nil }
         switch socket.role {
@@ -55,14 +56,14 @@ package struct ComposerState: Sendable {
         }
     }
 
-    /// A composer that has sent nothing yet, with what was sent to the same peer in other runs.
+    /// Returns a new composer with the lines sent to the same peer in other runs.
     func freshComposer(_ key: String?) -> Composer {
         var composer = Composer()
         if let key, let lines = sentLines[key] { composer.remember(lines) }
         return composer
     }
 
-    /// Remembers a line for other connections to the same peer, and for other runs.
+    /// Remembers a line for other connections to the same peer, and for later runs.
     mutating func remember(_ line: SentLine, sentTo id: SocketID, in shared: Shared) -> [Effect] {
         guard shared.options.keepsHistory, let key = Self.historyKey(id, in: shared), !line.text.isEmpty else {
             return []
@@ -72,7 +73,7 @@ package struct ComposerState: Sendable {
         return [.remember(key, line)]
     }
 
-    /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
+    /// Adopts the lines and settings of an earlier connection to the same address.
     mutating func inherit(_ id: SocketID, target: String, in shared: Shared) {
         let before = shared.latest?.sockets.last { $0.id != id && $0.target == target && composers[$0.id] != nil }
         guard composers[id] == nil else { return }
@@ -82,12 +83,12 @@ package struct ComposerState: Sendable {
         }
         var composer = Composer()
         composer.inherit(old)
-        // What was typed after the end of the other one is for this one.
+        // A line typed after the earlier connection ended is meant for this one.
         if let before, !before.isLive { composer.editor.set(old.editor.text) }
         composers[id] = composer
     }
 
-    /// Counts on what a repeated message has sent.
+    /// Advances the counters by what a repeated message has sent.
     mutating func advance(_ progress: TransmissionProgress) {
         let id = progress.transmission.socket
         guard case .message(_, let first) = progress.transmission.source, let composer = composers[id] else { return }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What is read next, and the line that is sent next.
+/// The next read, and the line that is sent next.
 package enum ComposerView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard let socket = model.selected else {
@@ -11,7 +11,7 @@ package enum ComposerView {
             return drawField(model, rect, on: &canvas)
         }
         var rect = rect
-        // In a low pane there is room for the line alone.
+        // A low pane has room for the line only.
         if rect.height > 2 {
             let title = Line("reading", Style(.heading))
             let reads = Line.fitting(
@@ -70,7 +70,8 @@ package enum ComposerView {
         canvas.draw(hint, row: 2, in: rect, model.glyphs)
     }
 
-    /// What the keys do: they write, they inject, they are typed for nothing, or they are commands.
+    /// Returns what the keys do: they type a line, they inject, they type a line that can't be sent, or they are
+    /// commands.
     private static func mode(_ model: Model) -> Line {
         guard model.isComposing else { return Line("keys", Style(.dim)) }
         if model.shared.pastRefusal != nil { return Line(" PAST ", Style(.closed, [.reverse])) }
@@ -101,7 +102,7 @@ package enum ComposerView {
         }
     }
 
-    /// Why the line goes nowhere, and what to do.
+    /// Returns why the line can't be sent, and what to do.
     static func problem(_ model: Model, width: Int) -> Line {
         guard let reason = model.whyNoSending else { return Line() }
         var line = Line()
@@ -112,9 +113,8 @@ package enum ComposerView {
         return line
     }
 
-    /// `escapes (Alt-t)   ends with CRLF (Alt-e)   tag 2`; a pace takes the room of the keys. `without`: how much is left
-    /// out for want of room: the tag, then keys, then words, then
-    /// the key that changes the direction.
+    /// Returns `escapes (Alt-t)   ends with CRLF (Alt-e)   tag 2`. A pace replaces the keys. `without` is how much is
+    /// left out for lack of room: the tag, then keys, then words, then the key that changes the direction.
     private static func settings(_ composer: Composer, _ model: Model, without: Int) -> Line {
         guard model.isComposing || model.injection == nil else { return Line() }
         let pace = composer.pace.words

@@ -1,17 +1,17 @@
-/// A search in the lines that were sent (^R), which goes on with each letter.
+/// An incremental search in the sent lines (^R).
 package struct HistorySearch: Hashable, Sendable {
-    /// What is searched.
+    /// The search text.
     package fileprivate(set) var text = ""
-    /// The line as it was before.
+    /// The line from before the search.
     fileprivate var draft: String
-    /// Where the match is in the history.
+    /// The index of the match in the history.
     fileprivate var index: Int?
-    /// Whether no earlier line holds the text.
+    /// Whether no earlier line contains the text.
     package fileprivate(set) var hasFailed = false
 }
 
 extension Composer {
-    /// Begins to search, or goes to the match before the one that is shown.
+    /// Starts a search, or moves to the match before the one shown.
     mutating func searchHistory() {
         guard let search else {
             self.search = HistorySearch(draft: editor.text)
@@ -20,13 +20,13 @@ extension Composer {
         find(from: (search.index ?? editor.history.count) - 1)
     }
 
-    /// Searches for the text with one more character.
+    /// Extends the search text by one character.
     mutating func extendSearch(by character: Character) {
         search?.text.append(character)
         find(from: search?.index ?? editor.history.count - 1)
     }
 
-    /// Searches for the text without its last character, from the latest line.
+    /// Removes the last character of the search text, and searches from the latest line.
     mutating func shortenSearch() {
         guard search?.text.isEmpty == false else { return }
         search?.text.removeLast()
@@ -40,13 +40,13 @@ extension Composer {
         recalled()
     }
 
-    /// Ends the search with the line that was there before.
+    /// Ends the search and restores the earlier line.
     mutating func cancelSearch() {
         if let search { editor.set(search.draft) }
         search = nil
     }
 
-    /// Shows the latest line that holds the text, up to this one.
+    /// Shows the latest line up to index `last` that contains the text.
     private mutating func find(from last: Int) {
         guard let text = search?.text else { return }
         guard !text.isEmpty, last >= 0,

@@ -1,26 +1,26 @@
 import SocketCore
 
-/// Where a typed line goes that is written into a connection of others: a relayed one, or one of another program.
+/// The destination of a line that is injected into a relayed connection, or into one of another program.
 package struct Injection: Hashable, Sendable {
     /// The connection that the bytes are written to.
     package var id: SocketID
-    /// The same as it is shown, or `nil` if it is no longer listed.
+    /// The connection as listed, or `nil` if it is no longer listed.
     package var socket: SocketSnapshot?
-    /// Who receives them: `the server`.
+    /// The receiver: `the server`.
     package var receiver: String
-    /// Whether they can go to the other end as well.
+    /// Whether the other direction can be selected.
     package var hasDirections: Bool
 }
 
 /// The connection that a line is typed to.
 struct Recipient {
-    /// Whose line it is.
+    /// The connection whose line it is.
     var id: SocketID
     /// The connection, while it is listed.
     var socket: SocketSnapshot?
-    /// Where the line goes if it is injected.
+    /// The destination of the line if it is injected.
     var injection: Injection?
-    /// Why the line cannot be sent, or `nil` if it can.
+    /// The reason why the line cannot be sent, or `nil` if it can.
     var refusal: String?
 
     /// The connection that the line is written to, while it is listed.
@@ -28,8 +28,8 @@ struct Recipient {
 }
 
 extension ComposerState {
-    /// Where a line goes that is typed here, or `nil` if the connection is this user's own. On either row of a relayed
-    /// pair it goes to the server, unless the other direction is chosen.
+    /// Returns where a line typed here is injected, or `nil` if the connection is this user's own. On either row of a
+    /// relayed pair it goes to the server, unless the other direction is selected.
     func injection(into selected: SocketSnapshot, in shared: Shared) -> Injection? {
         if selected.datagrams?.client != nil {
             return Injection(id: selected.id, socket: selected, receiver: "the server", hasDirections: false)
@@ -45,7 +45,7 @@ extension ComposerState {
             hasDirections: true)
     }
 
-    /// The connection of this number as what a line is typed to. `isOpening`: it will be listed soon.
+    /// Returns a connection as the recipient of a line. `isOpening` is set if it will be listed soon.
     func recipient(_ id: SocketID, isOpening: Bool, in shared: Shared) -> Recipient {
         guard let socket = shared.shown?.socket(id) else {
             return Recipient(id: id, refusal: isOpening ? nil : "\(id) is no longer listed")

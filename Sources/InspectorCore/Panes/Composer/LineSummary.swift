@@ -1,17 +1,17 @@
 import SocketCore
 
-/// What a line of a composer comes to, as far as it is known before it is sent.
+/// The encoding of a composer's line, as far as it is known before it is sent.
 package struct LineSummary: Hashable, Sendable {
-    /// Bytes in all, without those of files.
+    /// The number of bytes, without those of files.
     var count: Int
-    /// Files that add to it.
+    /// The number of files that add to it.
     var files: Int
-    /// The first bytes, `nil` where only the sending decides.
+    /// The first bytes, with `nil` for those that are only known when the line is sent.
     var beginning: [UInt8?]
-    /// Whether what is known of it is UTF-8; asked only of what becomes a message.
+    /// Whether the known bytes are UTF-8. Only computed for a line that becomes a message.
     var isText: Bool
 
-    /// More bytes than any screen shows of them.
+    /// More bytes than any screen shows.
     private static let shown = 1_024
 
     init(_ message: [MessagePiece], of composer: Composer) {
@@ -22,7 +22,7 @@ package struct LineSummary: Hashable, Sendable {
         isText = !composer.sendsMessages || WebSocketMessage.type(of: preview.bytes.compactMap { $0 }) == .text
     }
 
-    /// Everything that a summary is made from. Unchanged characters are compared by their place in memory.
+    /// Everything that a summary depends on. Unchanged characters are compared by their storage.
     struct Source: Hashable, Sendable {
         private let characters: [Character]
         private let mode: Composer.Mode

@@ -1,10 +1,10 @@
-/// The paths that a typed one can become.
+/// The completions of a typed path.
 package struct PathMatches: Hashable, Sendable {
-    /// What was typed.
+    /// The typed path.
     package var typed: String
-    /// Whole paths in alphabetical order, folders with a slash at their end.
+    /// Whole paths in alphabetical order. Folders end with a slash.
     package var paths: [String]
-    /// Why the folder could not be read.
+    /// The reason why the folder could not be read.
     package var problem: String?
 
     package init(typed: String, paths: [String], problem: String? = nil) {
@@ -13,7 +13,7 @@ package struct PathMatches: Hashable, Sendable {
         self.problem = problem
     }
 
-    /// What all of the paths begin with.
+    /// The common prefix of all paths.
     var common: String {
         guard var common = paths.first else { return typed }
         for path in paths {
@@ -22,7 +22,7 @@ package struct PathMatches: Hashable, Sendable {
         return common
     }
 
-    /// The names that the paths end with.
+    /// The last components of the paths.
     var names: [Substring] {
         paths.map { path in
             let end = path.hasSuffix("/") ? path.dropLast() : path[...]

@@ -1,4 +1,4 @@
-/// A line that was sent, and how it was read.
+/// A sent line with its mode and ending.
 package struct SentLine: Hashable, Sendable {
     package var text: String
     package var mode: Composer.Mode

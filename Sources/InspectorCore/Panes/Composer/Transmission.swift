@@ -1,8 +1,8 @@
 import SocketCore
 
-/// How what is sent goes out: at once, or little by little; once, or again and again.
+/// The pace of a transmission: at once or in pieces, and once or repeatedly.
 package struct Pace: Hashable, Sendable {
-    /// So many bytes at a time, and so long between them.
+    /// The size of a piece in bytes, and the pause between pieces.
     package struct Dribble: Hashable, Sendable {
         package var bytes: Int
         package var interval: Duration
@@ -14,14 +14,14 @@ package struct Pace: Hashable, Sendable {
     }
 
     package var dribble: Dribble?
-    /// How long after one sending the next begins; nil: it is sent once.
+    /// The time from one repetition to the next, or `nil` to send once.
     package var interval: Duration?
-    /// How long a write may take; nil: for ever.
+    /// The time limit of a write, or `nil` for none.
     package var timeout: Duration?
 
     package init() {}
 
-    /// `3 B every 100ms, again every 5s`; nil: at once and once.
+    /// `3 B every 100ms, again every 5s`, or `nil` for at once and once.
     package var words: String? {
         var words: [String] = []
         if let dribble { words.append("\(dribble.bytes) B every \(Format.duration(dribble.interval))") }
@@ -31,11 +31,11 @@ package struct Pace: Hashable, Sendable {
     }
 }
 
-/// Something to send that takes more than one write, or more than the reducer knows: macros, files, paces.
+/// Data that takes more than one write to send, or more than the reducer knows: macros, files, paces.
 package struct Transmission: Hashable, Sendable {
     package enum Source: Hashable, Sendable {
         case message([MessagePiece], sequence: Int)
-        /// The path of a file, sent piece by piece.
+        /// The path of a file, which is sent piece by piece.
         case file(String)
     }
 
@@ -43,7 +43,7 @@ package struct Transmission: Hashable, Sendable {
     package var source: Source
     package var tag: Int
     package var pace: Pace
-    /// Whether it is sent as messages of a WebSocket; hex and files are binary ones.
+    /// Whether it is sent as WebSocket messages. Hex and files are binary messages.
     package var isMessages = false
     package var isBinary = false
 
@@ -54,30 +54,30 @@ package struct Transmission: Hashable, Sendable {
         self.pace = pace
     }
 
-    /// Whether it may last, so that a person wants to see how far it is.
+    /// Whether it may take long enough that the user wants to see its progress.
     package var isLong: Bool {
         if case .file = source { return true }
         return pace.dribble != nil || pace.interval != nil
     }
 }
 
-/// How far a transmission is.
+/// The progress of a transmission.
 package struct TransmissionProgress: Hashable, Sendable {
     package var transmission: Transmission
-    /// Sendings that are complete.
+    /// The number of completed rounds.
     package var rounds = 0
-    /// Bytes of the present one that the kernel has.
+    /// The bytes of the current round that the kernel has accepted.
     package var done = 0
-    /// Bytes of the present one in all; nil: not known yet.
+    /// The size of the current round in bytes, or `nil` if it is not known yet.
     package var total: Int?
-    /// When it was asked for; the model knows.
+    /// When it was requested. Set by the model.
     package var began: MonotonicTime?
 
     package init(_ transmission: Transmission) {
         self.transmission = transmission
     }
 
-    /// The file's name, or that it is a message.
+    /// The file's name, or words for a message.
     package var name: String {
         switch transmission.source {
         case .message: "a message"
@@ -85,8 +85,8 @@ package struct TransmissionProgress: Hashable, Sendable {
         }
     }
 
-    /// The file that is being sent on a connection: how much of it the kernel has, and of how much.
-    /// `nil` while another write is the current one.
+    /// Returns the file being sent on a connection, the bytes that the kernel has accepted, and its size. Returns `nil`
+    /// while another write is the current one.
     package func file(on socket: SocketSnapshot) -> (name: String, done: Int, total: Int)? {
         guard case .file = transmission.source, let total, let current = socket.writing.current,
             current.tag == transmission.tag
@@ -106,7 +106,7 @@ package struct TransmissionProgress: Hashable, Sendable {
     /// `sending big.bin: 3.1M of 12M, 25%`
     package var words: String { words(underWay: 0) }
 
-    /// The same with bytes of the piece that is being written, which `done` does not count yet.
+    /// Returns the same, including bytes of the current piece, which `done` does not include yet.
     package func words(underWay: Int) -> String {
         let sum = done.addingReportingOverflow(underWay)
         let done = sum.overflow ? done : total.map { min($0, sum.partialValue) } ?? sum.partialValue
@@ -121,18 +121,18 @@ package struct TransmissionProgress: Hashable, Sendable {
 /// How a transmission ended.
 package enum TransmissionEnding: Hashable, Sendable {
     case done
-    /// By hand.
+    /// It was stopped by the user.
     case stopped
-    /// Why; a sentence.
+    /// It failed. The value is the reason, as a sentence.
     case failed(String)
 }
 
-/// What was found at the path in a composer.
+/// The facts about the path in a composer.
 package struct FileFacts: Hashable, Sendable {
     package var path: String
-    /// Bytes; nil where it cannot be sent.
+    /// The size in bytes, or `nil` if the file can't be sent.
     package var size: Int?
-    /// Why not.
+    /// The reason if it can't be sent.
     package var problem: String
 
     package init(path: String, size: Int?, problem: String = "") {
