@@ -1,25 +1,25 @@
 import SocketCore
 
-/// Where the bytes are: our write queue, the kernel's send queue, bytes in flight, and what the program at the other end
-/// has not read; and, the other way, what came but was not read here.
+/// Where the bytes are: in our write queue, in the kernel's send queue, in flight, or unread by the program at the
+/// other end. In the other direction, what arrived but was not read here.
 package struct BytesPipeline {
     let socket: SocketSnapshot
-    /// The other end, where it is on this host.
+    /// The other end, if it is on this host.
     let end: PeerEnd?
     let model: Model
 
-    /// What gives way where there is no room, the first one first. Amounts and the program's name stay to the last.
+    /// What is left out for lack of room, in order. Amounts and the program's name are kept the longest.
     private enum Saving: Int, CaseIterable, Comparable {
-        /// The unread bytes that nobody knows, and a queue of ours that is empty.
+        /// Unknown unread bytes, and an empty queue of ours.
         case unknown, noQueue
-        /// The bytes in flight, which the send queue then includes.
+        /// The bytes in flight, which are then included in the send queue.
         case inFlight
-        /// `here` stands for `not read here`.
+        /// `here` replaces `not read here`.
         case shortHere
         case full
-        /// `125K in python3[77]` is unread there.
+        /// `125K in python3[77]` replaces the longer words for unread bytes.
         case unread
-        /// Only the amounts of our queue and of the send queue.
+        /// The names, so that only the amounts of our queue and of the send queue are left.
         case names
 
         static func < (one: Saving, other: Saving) -> Bool { one.rawValue < other.rawValue }
@@ -31,13 +31,13 @@ package struct BytesPipeline {
         end = model.shared.peers[socket.id]
     }
 
-    /// The stages on the way to the other program, in order, with an arrow before each but the first.
+    /// The stages on the way to the other program, in order, with an arrow before each except the first.
     var stages: [Line] { stages(saving: nil) }
 
-    /// What came and was not read.
+    /// The bytes that arrived and were not read.
     var incoming: Line { incoming(saving: nil) }
 
-    /// Both directions in so many columns.
+    /// Returns both directions fitted to `room` columns.
     func fitted(to room: Int) -> (outgoing: Line, incoming: Line) {
         var outgoing = Line()
         var incoming = Line()
@@ -86,7 +86,7 @@ package struct BytesPipeline {
         socket.phase == .connected && !socket.isWriteShut && !socket.flags.contains(.socketCanAcceptBytes)
     }
 
-    /// What the program at the other end has not read, and which one that is.
+    /// Returns the unread bytes at the other end, and the program's name.
     private func atPeer(isShort: Bool) -> Line {
         let unread = end?.unread
         var line = Line(

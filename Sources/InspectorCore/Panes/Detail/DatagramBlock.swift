@@ -1,7 +1,7 @@
 import SocketCore
 
 extension QueueLines {
-    /// What stands in place of READ, WRITE and BYTES for datagrams.
+    /// Returns the rows that replace READ, WRITE and BYTES for datagrams.
     func datagramRows(_ facts: DatagramSnapshot) -> [Row] {
         [receiving(facts), sending(facts), holding(facts)]
     }
@@ -60,7 +60,7 @@ extension QueueLines {
 }
 
 extension DetailBuilder {
-    /// What only a datagram socket has: where it is, what became of datagrams, and its peers.
+    /// The rows that only a datagram socket has: its addresses, the fate of its datagrams, and its peers.
     var datagrams: [Row] {
         guard let facts = socket.datagrams else { return [] }
         var rows = [rule("datagrams")]
@@ -122,7 +122,7 @@ extension DetailBuilder {
         return rows
     }
 
-    /// In GCDAsyncUdpSocket's words.
+    /// Returns the flags in GCDAsyncUdpSocket's terms.
     func datagramFlags(_ facts: DatagramSnapshot) -> [Row] {
         let lit = DatagramFlags.names.filter { facts.flags.contains($0.flag) }
         guard !lit.isEmpty else { return [] }

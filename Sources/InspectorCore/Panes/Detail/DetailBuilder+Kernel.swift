@@ -1,7 +1,7 @@
 import SocketCore
 
 extension DetailBuilder {
-    /// What the kernel says, where the bytes are, and how callbacks arrive.
+    /// The kernel's state, where the bytes are, and how callbacks are delivered.
     var kernel: [Row] {
         guard socket.isLive else { return [] }
         var rows = wrapped(kernelWords, separator: " ")
@@ -39,7 +39,7 @@ extension DetailBuilder {
         return words + buffers(kernel) + transport(kernel) + callbacks
     }
 
-    /// What the kernel says of a datagram socket's buffer.
+    /// Returns the kernel's view of a datagram socket's buffer.
     private func buffers(_ kernel: KernelSnapshot) -> [Line] {
         var words: [Line] = []
         if let count = kernel.drops { words.append(word("drops", Format.number(count), count > 0 ? .warn : .plain)) }
@@ -47,7 +47,7 @@ extension DetailBuilder {
         return words
     }
 
-    /// TCP's own numbers, in the words of ss.
+    /// Returns TCP's own numbers, in the terms of ss.
     private func transport(_ kernel: KernelSnapshot) -> [Line] {
         var words: [Line] = []
         if let time = kernel.roundTripTime { words.append(word("rtt", Format.duration(time))) }
@@ -71,7 +71,7 @@ extension DetailBuilder {
         return [word("callback lag", Format.duration(lag), lag > .milliseconds(100) ? .warn : .plain)]
     }
 
-    /// How the engine that the session lives on does.
+    /// The load of the session's engine.
     var engine: [Row] {
         guard let engine = model.shown?.engine(of: socket.id), socket.isLive else { return [] }
         let times = engine.times

@@ -42,7 +42,7 @@ extension DetailBuilder {
         return rows
     }
 
-    /// The TLS barrier, and what it waits for.
+    /// Returns the TLS barrier, and what it waits for.
     private func barrier(_ queue: QueueSnapshot) -> [Row] {
         let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now, answer: model.answerKey)
         let words = text.split(separator: " ").map { safe(String($0), isWarning ? .warn : .dim) }
@@ -99,8 +99,8 @@ extension DetailBuilder {
         marked(Line(" now ", Style(.key)), wrapped(words, separator: "  ", indent: 5))
     }
 
-    /// Numbers, bar and percentage; the bars of both queues stand below each other. Where room is short the bar gives
-    /// way, then the numbers. Returns `nil` if there is no room for the percentage either.
+    /// Returns numbers, bar and percentage, with the bars of both queues aligned. For lack of room the bar is left out
+    /// first, then the numbers. Returns `nil` if there is no room for the percentage either.
     private func progress(_ operation: OperationSnapshot, of total: Int, after words: Line, room: Int) -> Line? {
         let numbers = "\(operation.done)/\(total) "
         let percent = Format.percent(done: operation.done, total: total)
@@ -208,7 +208,7 @@ extension DetailBuilder {
             ], separator: "   ")
     }
 
-    /// The marks of the write queue, where some are set.
+    /// The watermarks of the write queue, if some are set.
     var marks: String {
         guard let marks = socket.watermarks else { return "" }
         let bounds = "   marks \(Format.bytes(marks.low)) to \(Format.bytes(marks.high))"

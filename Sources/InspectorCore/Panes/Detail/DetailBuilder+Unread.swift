@@ -1,7 +1,7 @@
 import SocketCore
 
 extension DetailBuilder {
-    /// The unread bytes, if they are asked for.
+    /// Returns the unread bytes, if they are requested.
     func unread(_ host: HostSnapshot) -> [Row] {
         guard model.detail.showsUnread else { return [] }
         guard let request = model.unreadRequest ?? model.detail.unread.map({ UnreadRequest($0.socket) }) else {
@@ -29,7 +29,8 @@ extension DetailBuilder {
         wrapped(text.split(separator: " ").map { safe(String($0), role) }, separator: " ")
     }
 
-    /// The flags of its descriptor, and with its unread bytes what only a duplicate of that tells.
+    /// Returns the flags of its descriptor. If unread bytes are shown, includes those known only from a duplicate
+    /// descriptor.
     func flags(_ host: HostSnapshot) -> [Row] {
         var words: [Line] = []
         if let blocks = host.blocks { words.append(Line(blocks ? "blocking" : "nonblocking")) }
@@ -80,10 +81,10 @@ extension DetailBuilder {
     private static let mostRows = 4_096
 }
 
-/// What unread bytes are where they begin with a TLS record.
+/// A description of unread bytes that start with a TLS record.
 package enum TLSRecordWords {
-    /// `ciphertext: TLS record of 16,384 B, 1,024 here: the rest has not arrived`; `nil`: they are not TLS, or not from a
-    /// record's beginning.
+    /// Returns `ciphertext: TLS record of 16,384 B, 1,024 here: the rest has not arrived`, or `nil` if the bytes are
+    /// not TLS or don't start at the beginning of a record.
     package static func label(_ bytes: [UInt8], total: Int) -> String? {
         guard var header = TLSRecordHeader(bytes[...]) else { return nil }
         var (start, count) = (0, 1)

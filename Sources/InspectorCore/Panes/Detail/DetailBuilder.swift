@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Puts the rows of the detail together.
+/// Builds the rows of the detail.
 struct DetailBuilder {
     typealias Row = DetailDocument.Row
 
@@ -18,12 +18,12 @@ struct DetailBuilder {
         Row(left: Line(title, Style(.heading)), right: Line(right, Style(.dim)), isRule: true)
     }
 
-    /// Words joined to as few rows as hold them. A word that is longer than a row goes on in the next one.
+    /// Joins words to as few rows as possible. A word longer than a row continues in the next one.
     func wrapped(_ words: [Line], separator: String, indent: Int = 1) -> [Row] {
         Wrapping.rows(words, separator: separator, indent: indent, width: width - 1).map { Row(left: $0) }
     }
 
-    /// Rows with a mark in the indent of the first one.
+    /// Returns rows with a mark in the indent of the first one.
     func marked(_ mark: Line, _ rows: [Row]) -> [Row] {
         guard let first = rows.first else { return rows }
         var rows = rows
@@ -45,7 +45,7 @@ struct DetailBuilder {
         return rows + faults
     }
 
-    /// What rules and breakpoints do to it.
+    /// The effects of rules and breakpoints on the connection.
     private var faults: [Row] {
         guard let fault = socket.fault else { return [] }
         var words = fault.rules.map { safe("fault \($0.number) \($0.text) x\($0.count)", .warn) }
@@ -58,7 +58,7 @@ struct DetailBuilder {
         return wrapped(words, separator: "   ") + (fault.hold.map(heldRows) ?? [])
     }
 
-    /// The next bytes that a breakpoint holds, and how they are released.
+    /// Returns the next bytes that a breakpoint holds, and how to release them.
     private func heldRows(_ hold: FaultSnapshot.Hold) -> [Row] {
         var rows = [(">", hold.upstreamBytes, hold.upstreamNext), ("<", hold.downstreamBytes, hold.downstreamNext)]
             .compactMap { FaultWords.next($0.0, $0.1, $0.2, width: width - 8) }
@@ -73,7 +73,7 @@ struct DetailBuilder {
         return rows
     }
 
-    /// The local address and the peer's, each whole.
+    /// The local address and the peer's, each in full.
     private var ends: [Line] {
         var first = Line("\(socket.id) \(socket.role.rawValue) ", Style(.heading))
         guard socket.role != .listener else {
@@ -137,7 +137,7 @@ struct DetailBuilder {
         return rows
     }
 
-    /// Every warning about the session, with what to do about it.
+    /// Every warning about the session, with its remedy.
     var warnings: [Row] {
         let found = model.shared.findings[socket.id]
         guard !found.isEmpty else { return quiet }
@@ -154,7 +154,7 @@ struct DetailBuilder {
         return rows
     }
 
-    /// That nothing is under way, where that is so: what one wants to know of a connection that seems to hang.
+    /// A row that says that the connection is quiet, for connections that seem to hang.
     private var quiet: [Row] {
         guard let snapshot = model.shown else { return [] }
         let situation = model.shared.findings.situation(socket, in: snapshot, model.shared.peers)

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Everything that is known about one connection, from top to bottom, as rows of a width.
+/// Everything that is known about one connection, from top to bottom, as rows of a given width.
 package struct DetailDocument {
     /// One row: a rule or text, with something at its right edge.
     package struct Row: Hashable {

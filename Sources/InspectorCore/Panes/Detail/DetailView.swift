@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Draws the rows of the detail that are in sight.
+/// Draws the visible rows of the detail.
 package enum DetailView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }
@@ -16,7 +16,7 @@ package enum DetailView {
         }
         let below = rows.count - top - rect.height
         guard below > 0 else { return }
-        // The keys scroll it only where it has them.
+        // The keys scroll the detail only while it has the focus.
         let key = model.context == .detail ? model.shared.options.keys.key(for: "down", in: .detail) : nil
         var more = Line("\(below + 1) more lines below" + (key.map { " (\($0))" } ?? ""), Style(.dim))
         more.pad(to: rect.width)

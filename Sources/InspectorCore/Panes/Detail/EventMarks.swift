@@ -1,17 +1,17 @@
 import SocketCore
 
-/// What happened in each of the last seconds, one letter under each second of the sparklines.
+/// The events of the last seconds, one letter below each second of the sparklines.
 struct EventMarks {
     private var marks: [EventMark?]
 
-    /// - Parameter seconds: how many there are, the last one being now.
+    /// - Parameter seconds: the number of seconds, up to now.
     init(_ model: Model, _ socket: SocketSnapshot, seconds: Int) {
         marks = Array(repeating: nil, count: max(0, seconds))
         let now = model.now
         for entry in model.log.entries(about: socket.id).reversed() {
             guard case .event(let event) = entry else { continue }
             let ago = (now.nanoseconds - event.time.nanoseconds) / 1_000_000_000
-            // Events come in the order of time.
+            // Events are in the order of time.
             if ago >= Int64(seconds) { break }
             guard event.socket == socket.id, ago >= 0, let mark = EventCatalogue[event.kind].mark else { continue }
             let column = seconds - 1 - Int(ago)
@@ -19,7 +19,7 @@ struct EventMarks {
         }
     }
 
-    /// One row, with what its letters mean where there is room; none where nothing happened.
+    /// Returns one row, with a legend if there is room, or no row if there are no events.
     func rows(width: Int) -> [DetailDocument.Row] {
         let present = EventMark.allCases.filter { mark in marks.contains { $0 == mark } }
         guard !present.isEmpty else { return [] }

@@ -1,8 +1,8 @@
 import SocketCore
 
 extension QueueLines {
-    /// What stands in place of READ, WRITE and BYTES for a connection that is captured: its two ends, as far as they are on
-    /// this host, and what has passed.
+    /// Returns the rows that replace READ, WRITE and BYTES for a captured connection: those of its ends that are on
+    /// this host, and the amount of traffic.
     func capturedRows(_ ends: CapturedEnds) -> [Row] {
         var passed = label("PASSED")
         passed.append("sent \(Format.size(socket.sent))", Style(.sent))
@@ -27,7 +27,7 @@ extension QueueLines {
 }
 
 extension DetailBuilder {
-    /// The two ends of a connection that is captured.
+    /// Returns the two ends of a captured connection.
     func captured(_ ends: CapturedEnds) -> [Row] {
         [("client", ends.local), ("server", ends.peer)].flatMap { name, end -> [Row] in
             var rows = [rule(name, right: end == nil ? "not on this host, or not seen" : "")]

@@ -1,8 +1,8 @@
 import SocketCore
 
 extension QueueLines {
-    /// What stands in place of READ, WRITE and BYTES for a socket that is looked at from outside: what its program asks
-    /// for, and what lies in each direction.
+    /// Returns the rows that replace READ, WRITE and BYTES for a socket inspected from outside: what its program
+    /// requests, and the bytes in each direction.
     func hostRows(_ host: HostSnapshot) -> [Row] {
         var asks = label("ASKS")
         asks.append(safe(host.asksWords ?? "-", host.asksWords == nil ? .dim : .plain))
@@ -44,7 +44,7 @@ extension QueueLines {
 }
 
 extension DetailBuilder {
-    /// A socket that is looked at from outside, from top to bottom.
+    /// Returns the whole detail of a socket inspected from outside.
     func host(_ host: HostSnapshot) -> [Row] {
         var rows = wrapped(hostEnds(host), separator: "   ")
         rows += QueueLines(model, socket, width: width).hostRows(host).filter { $0.left.width > 0 }.flatMap { row in
@@ -98,7 +98,7 @@ extension DetailBuilder {
         return words
     }
 
-    /// The other end, where it is on this host.
+    /// Returns the other end, if it is on this host.
     private func hostPeer(_ host: HostSnapshot) -> [Row] {
         guard let peer = host.peer, let other = model.shown?.socket(peer), let facts = other.host else { return [] }
         var words = [Line("\(peer)", Style(.heading)), safe(facts.programText)]

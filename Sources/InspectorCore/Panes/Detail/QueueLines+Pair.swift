@@ -1,9 +1,9 @@
 import SocketCore
 
-/// The queues of both legs of a relayed connection, and what passes between them.
+/// The queues of both legs of a relayed connection, and the bytes forwarded between them.
 extension QueueLines {
     func pairRows(_ pair: RelayPair) -> [Row] {
-        // Where there are three rows only, what is done on purpose comes first.
+        // If there are only three rows, deliberate faults come first.
         let faults = faultRows(pair.client)
         let own = [leg(pair.client, "CLIENT"), leg(pair.server, "SERVER")]
         return faults.isEmpty ? own + [forwarding(pair)] : own + faults + [forwarding(pair)]
@@ -45,7 +45,7 @@ extension QueueLines {
         }
     }
 
-    /// `RELAY   client > 1.2K/s  server > 30K/s`, and which end the relay waits for.
+    /// Returns `RELAY   client > 1.2K/s  server > 30K/s`, and which end the relay waits for.
     private func forwarding(_ pair: RelayPair) -> Row {
         var line = label("RELAY")
         line.append("client \(rate(pair.client.receiveRate))", Style(.sent))
@@ -54,7 +54,7 @@ extension QueueLines {
         var notes = pair.client.relay?.isHeadRewritten == true ? ["head rewritten"] : []
         if pair.client.isHeldBack { notes.append("client held back") }
         if pair.server.isHeldBack { notes.append("server held back") }
-        // Where rules or breakpoints are at work, they may be what holds it back.
+        // If rules or breakpoints apply, they may be what holds it back.
         let isBroken = pair.legs.contains { $0.fault != nil }
         let cause = isBroken ? "" : ": the \(pair.client.isHeldBack ? "server" : "client") can't keep up"
         if notes.count == 1, pair.client.isHeldBack || pair.server.isHeldBack,

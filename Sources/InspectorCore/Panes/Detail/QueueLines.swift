@@ -1,12 +1,12 @@
 import SocketCore
 
-/// The three rows that say where a connection stands: READ, WRITE and BYTES, or what takes their place.
+/// The three rows that show the state of a connection: READ, WRITE and BYTES, or their replacements.
 package struct QueueLines {
     let model: Model
     let socket: SocketSnapshot
     let width: Int
 
-    /// A row: text from the left, text at the right edge.
+    /// A row, with text from the left and text at the right edge.
     package struct Row: Hashable {
         package var left: Line
         package var right = Line()
@@ -18,10 +18,10 @@ package struct QueueLines {
         self.width = width
     }
 
-    /// Columns of the words before the progress bars.
+    /// The width of the words before the progress bars.
     private var barColumn: Int { width >= 76 ? 30 : 26 }
     private var barWidth: Int { width >= 76 ? 18 : 10 }
-    /// Whether there is room for what matters only.
+    /// Whether there is room only for what is most important.
     var isNarrow: Bool { width < 56 }
 
     package var rows: [Row] {
@@ -74,7 +74,7 @@ package struct QueueLines {
         return [Row(left: why), Row(left: when), Row(left: totals)]
     }
 
-    /// How long it was open, or how long it tried to be.
+    /// Returns how long it was open, or how long it tried to connect.
     private func lasted(until end: MonotonicTime) -> String {
         if let connected = socket.connected { return ", open for \(Format.age(end - connected))" }
         if socket.role == .client { return ", never opened; tried for \(Format.duration(end - socket.opened))" }
@@ -136,7 +136,7 @@ package struct QueueLines {
         return rows
     }
 
-    /// An address and how it stands with it. Where there is no room for both, the address is cut in its middle.
+    /// Returns an address and its state. If there is no room for both, the address is shortened in its middle.
     private func named(_ word: String, _ address: String, _ state: Line) -> Line {
         var line = label(word)
         line.append(Shorten.address(address, to: max(8, width - line.width - state.width - 3), .plain, model))
@@ -145,7 +145,7 @@ package struct QueueLines {
         return line
     }
 
-    /// What waits for the connection to stand.
+    /// The operations that wait for the connection to be established.
     private var held: Line {
         func count(_ queue: QueueSnapshot) -> Int { min(queue.pendingCount, 1 << 40) + (queue.current == nil ? 0 : 1) }
         var parts: [String] = []
@@ -161,8 +161,8 @@ package struct QueueLines {
         count > 0 ? Line(isNarrow ? "+\(count)" : "+\(count) queued") : Line()
     }
 
-    /// Progress as a bar and a percentage, only where the whole is known, and what keeps the operation waiting. Where
-    /// not all of it fits, the bar gives way.
+    /// Returns the progress as a bar and a percentage, if the total is known, and what delays the operation. For lack
+    /// of room the bar is left out.
     private func progress(_ operation: OperationSnapshot, after words: Line, room: Int) -> Line {
         let note = note(operation)
         guard let total = operation.total, total > 0 else { return joined(words, note, room: room) }
@@ -198,7 +198,7 @@ package struct QueueLines {
         return joined(Line.fitting([line, brief], in: most), note, room: room)
     }
 
-    /// What keeps an operation waiting is never cut off; what stands before it is.
+    /// Joins a line and a note. The note says what delays the operation, so only the line is cut off.
     private func joined(_ line: Line, _ note: Line, room: Int) -> Line {
         guard note.width > 0 else { return line }
         var line = line.clipped(to: max(8, room == .max ? room : room - note.width - 2), model.glyphs)
@@ -207,13 +207,13 @@ package struct QueueLines {
         return line
     }
 
-    /// A row for an operation, in the room that the number of those after it leaves.
+    /// Returns the row of an operation, in the room left by the count of later ones.
     private func row(_ queue: QueueSnapshot, _ build: (_ room: Int) -> Line) -> Row {
         let right = queued(queue.pendingCount)
         return Row(left: build(width - 1 - right.width - (right.width > 0 ? 1 : 0)), right: right)
     }
 
-    /// What keeps the current operation waiting.
+    /// Returns what delays the current operation.
     private func note(_ operation: OperationSnapshot) -> Line {
         if operation.isAsking { return Line(isNarrow ? "ASK" : "timed out: ASK", Style(.warn, [.bold])) }
         if operation.kind != .write && socket.isHeldBack { return heldBack }
@@ -228,7 +228,7 @@ package struct QueueLines {
         return Line()
     }
 
-    /// Why nothing more is taken from the kernel.
+    /// The reason why reading from the kernel has stopped.
     var heldBack: Line {
         guard let linked = socket.linked else { return Line("held back: its delegate cannot keep up", Style(.warn)) }
         if socket.relay?.isOtherGone == true { return Line("held back: \(linked) is gone", Style(.warn)) }
@@ -252,7 +252,7 @@ package struct QueueLines {
         return row(socket.reading) { progress(operation, after: line, room: $0) }
     }
 
-    /// The TLS barrier at the head of a queue.
+    /// Returns the TLS barrier at the head of a queue.
     private func barrier(_ queue: QueueSnapshot, after label: Line) -> Row {
         var line = label
         line.append("startTLS  ")
@@ -300,7 +300,7 @@ package struct QueueLines {
         return row(socket.writing) { progress(operation, after: line, room: $0) }
     }
 
-    /// Where the bytes are: from our queue through the kernel to the peer, and what came but was not read.
+    /// Where the bytes are: from our queue through the kernel to the peer, and what arrived but was not read.
     var bytes: Row { bytes(label: "BYTES") }
 
     func bytes(label text: String) -> Row {

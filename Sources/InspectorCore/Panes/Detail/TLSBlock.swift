@@ -1,6 +1,6 @@
 import SocketCore
 
-/// TLS in the detail: what was agreed on, the peer's certificate and whether it passed, and the bytes that passed.
+/// TLS in the detail: the negotiated parameters, the peer's certificate and its verification, and the byte counts.
 extension DetailBuilder {
     var tlsBlock: [Row] {
         guard let tls = socket.tls else { return [] }
@@ -93,7 +93,7 @@ extension DetailBuilder {
         return rows
     }
 
-    /// Dates of validity, red where today is none of them.
+    /// Returns the dates of validity, in red if the certificate is not valid today.
     private func dates(_ certificate: TLSCertificate) -> Line {
         let text = "\(day(certificate.notBefore)) to \(day(certificate.notAfter))"
         guard let now = model.shownClock.wallNanoseconds(model.now).map({ $0 / 1_000_000_000 }) else {
@@ -107,6 +107,6 @@ extension DetailBuilder {
         String(Format.instant(wallNanoseconds: seconds &* 1_000_000_000).prefix(10))
     }
 
-    /// Columns before what is told of a certificate below its name.
+    /// The indent of a certificate's facts below its name.
     private static let certificateIndent = 4
 }

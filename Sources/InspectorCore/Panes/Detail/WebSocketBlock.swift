@@ -1,6 +1,6 @@
 import SocketCore
 
-/// A WebSocket in the detail: what is half done, what was agreed on, what passed, and how it ended.
+/// A WebSocket in the detail: unfinished messages, the negotiated parameters, the counts, and how it ended.
 extension DetailBuilder {
     var webSocketBlock: [Row] {
         guard let facts = socket.webSocket else { return [] }
@@ -25,7 +25,7 @@ extension DetailBuilder {
         return rows
     }
 
-    /// Both heads as they went over the wire, after all that changes.
+    /// Both heads as sent, below everything that changes.
     var webSocketHeads: [Row] {
         guard let facts = socket.webSocket else { return [] }
         return head("request", facts.request) + head("response", facts.response)
@@ -38,7 +38,7 @@ extension DetailBuilder {
         var rows = [lines.webSocketIncoming(facts, label: "in"), lines.webSocketOutgoing(facts, label: "out")].map {
             Row(left: $0.left, right: $0.right)
         }
-        // The next row says it all.
+        // The next row contains all of it.
         if facts.traffic?.receiving != nil, !socket.isHeldBack, !socket.isReadingPaused { rows[0].right = Line() }
         if let message = facts.traffic?.receiving { rows += wrapped(gathering(message), separator: "  ") }
         if let message = facts.observation?.sending {

@@ -1,13 +1,14 @@
 import SocketCore
 
 extension QueueLines {
-    /// What stands in place of READ and WRITE for a WebSocket: what its parser waits for, and the frame that is on its
-    /// way out. The queues beneath hold pieces of frames, which say nothing to a person.
+    /// Returns the rows that replace READ and WRITE for a WebSocket: what its parser waits for, and the frame being
+    /// sent. The queues below it hold parts of frames, which are not informative.
     func webSocketRows(_ facts: WebSocketPicture) -> [Row] {
         [webSocketIncoming(facts), webSocketOutgoing(facts), bytes]
     }
 
-    /// The same of one whose frames pass. Where none is half there, the queues beneath say more.
+    /// Returns the rows of a WebSocket that is only observed. If no frame is incomplete, the queues below are more
+    /// informative.
     func passingRows(_ facts: WebSocketPicture) -> [Row] {
         let isRead = socket.reading.current != nil
         let isSending = facts.traffic?.sending != nil
@@ -61,13 +62,13 @@ extension QueueLines {
         return Row(left: portion(frame.done, frame.total, after: words, .sent, room: room), right: right)
     }
 
-    /// Numbers, bar and percentage; the bar gives way where there is no room.
+    /// Returns numbers, bar and percentage. The bar is left out for lack of room.
     private func portion(_ done: Int, _ total: Int, after words: Line, _ role: Role, room: Int) -> Line {
         let percent = Format.percent(done: done, total: total)
         var line = words
         line.append("\(done)/\(total) ")
         var withBar = line
-        // A header's few bytes need none.
+        // A header's few bytes need no bar.
         guard total > 14 else { return line }
         withBar.pad(to: width >= 76 ? 40 : 0)
         withBar.append(model.glyphs.bar(done: done, total: total, width: width >= 76 ? 18 : 10), Style(role))
