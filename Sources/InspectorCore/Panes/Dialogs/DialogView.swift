@@ -1,13 +1,13 @@
 import SocketCore
 
-/// Dialogs stand in the middle over the screen.
+/// Draws dialogs in the middle of the screen.
 package enum DialogView {
     private static let labelWidth = 12
 
-    /// Columns that a dialog can have; on a narrow screen all.
+    /// Returns the maximum width of a dialog. On a narrow screen that is the whole width.
     private static func most(_ size: Size) -> Int { size.width < 60 ? size.width : size.width - 4 }
 
-    /// The most of these words about keys that fits below a dialog.
+    /// Returns the longest of these key hints that fits below a dialog.
     private static func hint(_ texts: [String], in width: Int, _ context: KeyContext, _ model: Model) -> String {
         Shorten.fitting(texts.map { model.naming($0, in: context) }, in: width - 6)
     }
@@ -48,10 +48,10 @@ package enum DialogView {
         }
     }
 
-    /// Columns that notes are given where the screen has them: a fingerprint takes two rows.
+    /// The width of notes if the screen has it. A fingerprint then takes two rows.
     private static let noteWidth = 54
 
-    /// What stands above a menu's items, in so many rows at most. A fingerprint that does not fit is left out.
+    /// Returns the notes above a menu's items, in at most `room` rows. A fingerprint that does not fit is left out.
     private static func notes(_ menu: Menu, _ model: Model, width: Int, room: Int) -> [Line] {
         var lines: [Line] = []
         for note in menu.notes {
@@ -124,7 +124,7 @@ package enum DialogView {
         }
     }
 
-    /// The choices of a field, with less and less between them; at last only the one that is chosen.
+    /// Returns the choices of a field in increasingly compact forms. The last one has only the selected choice.
     private static func choices(_ options: [String], _ chosen: Int, isFocused: Bool) -> [Line] {
         func joined(_ shown: Range<Int>, before: (Bool) -> String, after: (Bool) -> String, gap: String) -> Line {
             var line = Line()

@@ -2,7 +2,7 @@ import SocketCore
 
 /// Dialogs that answer what waits for the user.
 extension DialogsState {
-    /// Asks what becomes of what waits: connections at a listener, a certificate, an operation that timed out.
+    /// Asks for an answer to what waits: connections at a listener, a certificate, or an operation that timed out.
     mutating func openAnswer(_ subject: Subject, in shared: Shared) -> Model.Notice? {
         guard let selected = subject.socket else { return .hint("nothing waits for an answer here") }
         if selected.role == .listener, selected.isLive { return openConnectionMenu(selected, in: shared) }
@@ -40,10 +40,10 @@ extension DialogsState {
         open = .menu(menu)
     }
 
-    /// How many of those who wait are named.
+    /// The most waiting connections that are named.
     private static let mostNamed = 4
 
-    /// Asks what becomes of the connection that waits at a listener.
+    /// Asks whether to accept the connection that waits at a listener.
     private mutating func openConnectionMenu(_ listener: SocketSnapshot, in shared: Shared) -> Model.Notice? {
         guard let waiting = listener.kernel?.receiveQueue, waiting > 0 else {
             return .hint(
@@ -93,7 +93,7 @@ extension DialogsState {
         return nil
     }
 
-    /// The host that was asked for, without its port; empty: none has a name.
+    /// Returns the requested host without its port, or an empty string if the target has none.
     private static func host(of target: String) -> String {
         (try? Endpoint.parse(target))?.host ?? ""
     }

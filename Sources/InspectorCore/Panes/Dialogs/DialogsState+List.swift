@@ -1,10 +1,10 @@
 import SocketCore
 
-/// Dialogs about the list: its columns, and what is marked.
+/// Dialogs about the list: its columns, and the marked rows.
 extension DialogsState {
-    /// Asks which optional columns are wanted, of which these are chosen.
+    /// Asks which optional columns to show. `chosen` are shown now.
     mutating func openColumns(_ chosen: Set<String>, selected: Int = 0) {
-        // Without those that move the cursor or close the menu. A column beyond them is reached by the cursor.
+        // Without the keys that move the cursor or close the menu. Further columns are reached with the cursor.
         let keys = Array("abcdefghilmnoprstuvwxyz")
         let items = ListColumn.optional.enumerated().map { index, column in
             Menu.Item(
@@ -17,7 +17,7 @@ extension DialogsState {
         open = .menu(menu)
     }
 
-    /// Asks what shall be done with so many marked connections.
+    /// Asks what to do with the marked connections.
     mutating func openMarked(_ count: Int) {
         func item(_ key: Character, _ label: String, _ act: MarkedAct) -> Menu.Item {
             Menu.Item(key: key, label: label, choice: .marked(act))
@@ -33,7 +33,7 @@ extension DialogsState {
                 ]))
     }
 
-    /// Asks how to close so many marked connections.
+    /// Asks how to close the marked connections.
     mutating func openMarkedClose(_ live: Int) -> Model.Notice? {
         guard live > 0 else { return .hint("the marked connections are closed already") }
         open = .menu(

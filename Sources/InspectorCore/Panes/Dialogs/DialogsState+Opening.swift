@@ -40,7 +40,7 @@ extension DialogsState {
     mutating func openConnectForm(_ subject: Subject, in shared: Shared) -> Model.Notice? {
         let isClosed = subject.socket?.role == .client && subject.socket?.isLive == false
         let again = subject.tab != .list && isClosed
-        // What was chosen the last time is chosen again: who starved a connection on purpose wants the next one so.
+        // Keeps the previous choices: a user who left out reads on purpose wants that for the next connection too.
         let address = again ? subject.socket?.target ?? "" : ""
         let fields = Self.openFields(.connect, address: address, as: lastOpened, shared.options.keys)
         open = .form(Form(.connect, fields))
@@ -111,7 +111,7 @@ extension DialogsState {
 }
 
 extension FormField {
-    /// The field for a part of a read's kind.
+    /// Returns the field for a part of a read's kind.
     fileprivate static func part(_ part: ReadPart) -> FormField {
         let field = part.field
         let value: Value =

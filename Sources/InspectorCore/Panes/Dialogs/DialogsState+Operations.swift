@@ -2,7 +2,7 @@ import SocketCore
 
 /// Dialogs about queued operations.
 extension DialogsState {
-    /// Asks which of the selected connection's operations something shall be done with.
+    /// Asks which of the selected connection's operations to act on.
     mutating func openOperations(_ subject: Subject) -> Model.Notice? {
         guard let selected = subject.socket, selected.isLive, selected.role != .listener else {
             return .hint("operations are queued on live connections")
@@ -46,7 +46,7 @@ extension DialogsState {
         return words
     }
 
-    /// Asks what shall be done with an operation.
+    /// Asks what to do with an operation.
     mutating func openOperation(_ id: SocketID, _ operation: OperationSnapshot) {
         var items = [Menu.Item(key: "c", label: "cancel it", choice: .cancel(id, .operation(operation.id)))]
         if operation.kind == .write, operation.done > 0 { items = [] }
@@ -68,7 +68,7 @@ extension DialogsState {
                 [.text(.timeout, "Timeout", now, hint: "such as 30s\(begun); empty: none")]))
     }
 
-    /// Asks for the marks of the selected connection's write queue.
+    /// Asks for the watermarks of the selected connection's write queue.
     mutating func openWatermarks(_ subject: Subject) -> Model.Notice? {
         guard let selected = subject.socket, selected.isLive, selected.role != .listener else {
             return .hint("watermarks are set on live connections")

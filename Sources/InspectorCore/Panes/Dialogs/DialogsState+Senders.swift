@@ -1,13 +1,13 @@
 import SocketCore
 
-/// Dialogs about what is sent: auto-replies, templates, text that was pasted.
+/// Dialogs about sending: auto-replies, templates, pasted text.
 extension DialogsState {
-    /// Asks for a rule, or which of those that hold is dropped.
+    /// Asks for a rule, or which of the current rules to remove.
     mutating func openReplies(_ subject: Subject, in shared: Shared) -> Model.Notice? {
         let problem = "auto-reply needs a listener or an open connection"
         guard let selected = subject.socket else { return .hint(problem) }
         guard selected.isLive else {
-            // It opens all the same: the rule that is typed next would turn into commands.
+            // The form opens anyway, because a rule typed next would turn into commands.
             openReplyForm(selected.id, in: shared)
             if case .form(let form) = open { refuse(form, Form.Problem(field: .when, message: problem)) }
             return nil
@@ -39,7 +39,7 @@ extension DialogsState {
                 ]))
     }
 
-    /// Asks which template goes to the composer of a connection.
+    /// Asks which template to put into the composer of a connection.
     mutating func openTemplates(_ id: SocketID) -> Model.Notice? {
         if let problem = templateSource.problem { return .error(problem) }
         guard !templates.isEmpty else {
@@ -54,7 +54,7 @@ extension DialogsState {
         return nil
     }
 
-    /// Where keys are commands a paste is none: asks what becomes of it.
+    /// Asks what to do with text pasted where keys are commands.
     mutating func openPaste(_ text: String, _ subject: Subject, in shared: Shared) -> Model.Notice? {
         let keys = shared.options.keys
         guard let selected = subject.socket, selected.acceptsWrites else {
@@ -74,7 +74,7 @@ extension DialogsState {
         return nil
     }
 
-    /// Asks before so many live ones, as the header counts them, are closed.
+    /// Asks before `live` live sockets, counted as in the header, are closed.
     mutating func openQuit(live: Int, running: String?) {
         let ends = live > 0 ? ["live \(live): all will close"] : []
         let all = ends + (running.map { ["\($0) will get TERM"] } ?? [])

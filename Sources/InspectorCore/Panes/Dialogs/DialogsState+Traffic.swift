@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Dialogs about what is sent and received: where datagrams go, how lines go out, where bytes are saved.
+/// Dialogs about traffic: the destination of datagrams, the pace of lines, and where to save bytes.
 extension DialogsState {
-    /// Asks where datagrams are sent.
+    /// Asks where to send datagrams.
     mutating func openDestination(_ subject: Subject) -> Model.Notice? {
         guard let selected = subject.socket, selected.role == .datagram else {
             return .hint("a stream has one peer; datagrams may go to any address")
@@ -18,7 +18,7 @@ extension DialogsState {
         return nil
     }
 
-    /// Asks how the next lines shall go out.
+    /// Asks for the pace of the next lines.
     mutating func openPace(_ id: SocketID, _ pace: Pace) {
         func text(_ duration: Duration?) -> String { duration.map { Format.duration($0) } ?? "" }
         open = .form(
@@ -33,7 +33,7 @@ extension DialogsState {
                 ]))
     }
 
-    /// Asks where to save what passed on a connection, whose cursor is on this item.
+    /// Asks where to save a connection's traffic. The cursor is on `item`.
     mutating func openSave(_ id: SocketID, _ item: TrafficItem) {
         let names = [
             "socktui-\(id.number)-\(item.direction == .sent ? "sent" : "received")-\(item.sequence).bin",
@@ -48,7 +48,7 @@ extension DialogsState {
                 ]))
     }
 
-    /// What the form asks to save; the shell writes it to a file that is not there yet.
+    /// Returns what the form asks to save. The shell writes it to a new file.
     mutating func save(_ form: Form, of traffic: TrafficSnapshot) -> Outcome {
         guard case .save(_, let sequence, _) = form.purpose else { return Outcome() }
         let path = form.text(.path)

@@ -1,18 +1,18 @@
 import SocketCore
 
-/// The dialogs: the one that is open, and what new ones begin with.
+/// The dialogs: the open one, and the defaults for new ones.
 package struct DialogsState: Sendable {
-    /// What stands over the screen and takes every key.
+    /// The dialog above the screen, which takes every key.
     package internal(set) var open: Dialog?
-    /// What was opened last, for the next one to be opened like it.
+    /// The last request, used as the default of the next one.
     var lastOpened: OpenRequest?
     package internal(set) var templates: [Template] = []
-    /// The file of the templates, and what is wrong with it.
+    /// The templates' file, and the problem with it, if any.
     var templateSource: (path: String?, problem: String?)
 
     /// What a dialog is opened about.
     struct Subject {
-        /// The connection that the cursor is on, while it is listed.
+        /// The selected connection, while it is listed.
         var socket: SocketSnapshot?
         /// Whether the cursor is on a connection, listed or not.
         var isSelected: Bool
@@ -23,7 +23,7 @@ package struct DialogsState: Sendable {
 
     // MARK: Menus
 
-    /// Moves a menu's cursor, around its ends.
+    /// Moves a menu's cursor, and wraps around.
     mutating func stepMenu(_ step: Int) {
         guard case .menu(var menu) = open else { return }
         let count = menu.items.count
@@ -31,13 +31,13 @@ package struct DialogsState: Sendable {
         open = .menu(menu)
     }
 
-    /// What the menu's item with this letter does, or `nil` if there is none.
+    /// Returns the choice of the menu item with this letter, or `nil` if there is none.
     func choice(_ key: Key) -> Menu.Choice? {
         guard case .menu(let menu) = open, case .character(let letter) = key else { return nil }
         return menu.items.first { $0.key == letter }?.choice
     }
 
-    /// What the item that the menu's cursor is on does.
+    /// The choice of the menu item at the cursor.
     var currentChoice: Menu.Choice? {
         guard case .menu(let menu) = open else { return nil }
         return menu.items[menu.selected].choice
@@ -52,10 +52,10 @@ package struct DialogsState: Sendable {
         return true
     }
 
-    /// What Enter does in the form that is open.
+    /// What Enter does in the open form.
     var verb: String? { if case .form(let form) = open { form.verb } else { nil } }
 
-    /// Whether the open form has another field to go to.
+    /// Whether the open form has another field.
     var hasOtherFields: Bool {
         guard case .form(let form) = open else { return false }
         return form.shown.count > 1 || form.fields.count > form.shown.count
@@ -67,7 +67,7 @@ package struct DialogsState: Sendable {
         open = .form(form)
     }
 
-    /// Goes to another field. The fields that are rarely wanted are shown from now on.
+    /// Moves to another field. From then on, rarely used fields are shown.
     mutating func stepField(_ step: Int) {
         editForm {
             $0.showsAll = true
@@ -75,7 +75,7 @@ package struct DialogsState: Sendable {
         }
     }
 
-    /// Changes a choice. In a text field the key is typed.
+    /// Changes a choice. In a text field, types the key.
     mutating func toggleField(_ key: Key) {
         editForm { form in
             guard !form.type(key), form.fields.indices.contains(form.focus) else { return }
@@ -84,7 +84,7 @@ package struct DialogsState: Sendable {
         }
     }
 
-    /// The form stays, with what is wrong and the cursor where it is.
+    /// Keeps the form open, with its problem and the cursor unchanged.
     mutating func refuse(_ form: Form, _ problem: Form.Problem) {
         var form = form
         form.error = problem.message

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension Form {
-    /// The marks that the form asks for; nil: none.
+    /// Returns the form's watermarks, or `nil` for none.
     func watermarks() throws(Problem) -> Watermarks? {
         guard !text(.high).isEmpty else { return nil }
         let high = try number(.high, 0...Int.max, "a number of bytes")
@@ -10,7 +10,7 @@ extension Form {
         return Watermarks(low: low, high: high)
     }
 
-    /// How lines shall go out.
+    /// Returns the form's pace.
     func pace() throws(Problem) -> Pace {
         var pace = Pace()
         pace.interval = try duration(.interval)
@@ -24,7 +24,7 @@ extension Form {
 }
 
 extension Form {
-    /// What the TLS dialog asks for.
+    /// Returns the effect of the TLS dialog.
     func secured(_ id: SocketID) throws(Problem) -> Effect {
         var choices = TLSChoices()
         choices.protocols = text(.protocols)
@@ -46,7 +46,7 @@ extension Form {
         return .startTLS(id, choices.client(hasName: false))
     }
 
-    /// TLS of a connection or listener that is opened by a dialog.
+    /// Returns the TLS settings of a connection or listener opened by a dialog.
     func openingTLS(_ endpoint: Endpoint) throws(Problem) -> TLSSettings {
         var choices = TLSChoices()
         choices.serverName = text(.serverName)
@@ -63,7 +63,7 @@ extension Form {
 }
 
 extension Form {
-    /// Where the filled-in form sends to; a bare address means the family that the socket has.
+    /// Returns the form's destination. A bare address has the family of the socket.
     func destination() throws(Problem) -> Endpoint {
         let text = text(.address).filter { !$0.isWhitespace }
         let isPath = text.hasPrefix("/") || text.hasPrefix("@")

@@ -1,13 +1,13 @@
 import SocketCore
 
 extension Form {
-    /// What is wrong, and in which field.
+    /// A problem, and the field that has it.
     package struct Problem: Error, Hashable {
         package var field: FormField.Name
         package var message: String
     }
 
-    /// What the filled-in form asks for.
+    /// The effect of the filled-in form.
     package var result: Result<Effect, Problem> {
         do throws(Problem) {
             switch purpose {
@@ -86,7 +86,7 @@ extension Form {
             isStanding: isOn(.standing))
     }
 
-    /// What is wrong with a part, by the name of its field.
+    /// Returns the problem of a part, with the name of its field.
     private func sentence(_ error: ReadTextProblem) -> String {
         guard let part = error.part, let field = fields.first(where: { $0.name == .part(part) }) else {
             return error.message
@@ -100,7 +100,7 @@ extension Form {
         }
     }
 
-    /// What a field says of a part; `nil` if it leaves it out.
+    /// Returns the text of a part's field, or `nil` if it is left empty.
     private func text(_ part: ReadPart) -> String? {
         switch fields.first(where: { $0.name == .part(part) })?.value {
         case .text(let editor): editor.isEmpty && !part.isRequired ? nil : editor.text

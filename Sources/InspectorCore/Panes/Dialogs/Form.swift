@@ -20,7 +20,7 @@ package struct FormField: Hashable, Sendable {
     package var name: Name
     package var label: String
     package var value: Value
-    /// Shown dim after the field.
+    /// A text shown dim after the field.
     package var hint: String
 
     package init(_ name: Name, _ label: String, _ value: Value, hint: String = "") {
@@ -43,32 +43,32 @@ package struct Form: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         case connect, listen
         case read(SocketID)
-        /// The operation that waits for an answer.
+        /// Answers an operation that waits for a verdict.
         case answer(SocketID, OperationSnapshot)
-        /// The operation whose timeout is changed.
+        /// Changes the timeout of an operation.
         case timeout(SocketID, OperationSnapshot)
         case watermarks(SocketID)
-        /// The connection that is to be secured.
+        /// Secures a connection.
         case tls(SocketID)
-        /// An auto-reply rule, beside those that there are.
+        /// Adds an auto-reply rule to the existing ones.
         case reply(SocketID, [ReplyRule])
-        /// How a composer's lines go out.
+        /// Sets the pace of a composer's lines.
         case pace(SocketID)
-        /// Where to save what passed; the item that the cursor was on, and a name for each choice.
+        /// Asks where to save traffic. Has the item at the cursor, and a file name for each choice.
         case save(SocketID, item: UInt64, names: [String])
-        /// The connections whose traffic is saved.
+        /// Saves the traffic of these connections.
         case saveMarked([SocketID])
-        /// Where a composer's datagrams go.
+        /// Sets the destination of a composer's datagrams.
         case destination(SocketID)
     }
 
     package var purpose: Purpose
     package var fields: [FormField]
-    /// Index of the field with the cursor.
+    /// The index of the field with the cursor.
     package var focus = 0
-    /// What is wrong with what was typed.
+    /// The problem with the typed text.
     package var error: String?
-    /// Whether the fields that are rarely wanted are shown.
+    /// Whether rarely used fields are shown.
     package var showsAll = false
 
     package init(_ purpose: Purpose, _ fields: [FormField]) {
@@ -127,10 +127,10 @@ package struct Form: Hashable, Sendable {
         return 0
     }
 
-    /// The kind that a read dialog has chosen.
+    /// The selected kind in a read dialog.
     var readKind: ReadRequest.Kind.Word { .allCases[chosen(.kind)] }
 
-    /// Indices of the fields that are shown as the others stand.
+    /// The indices of the shown fields. They depend on the values of other fields.
     package var shown: [Int] {
         fields.indices.filter { index in
             switch (purpose, fields[index].name) {
@@ -152,7 +152,7 @@ package struct Form: Hashable, Sendable {
         }
     }
 
-    /// Moves the cursor to the next shown field, or the one before.
+    /// Moves the cursor to the next or the previous shown field.
     package mutating func move(_ step: Int) {
         let shown = shown
         guard let index = shown.firstIndex(of: focus) else {
@@ -162,7 +162,7 @@ package struct Form: Hashable, Sendable {
         focus = shown[(index + step + shown.count) % shown.count]
     }
 
-    /// Takes a key for the field with the cursor; false when it means nothing there.
+    /// Handles a key for the field with the cursor. Returns `false` if the key has no effect there.
     package mutating func type(_ key: Key) -> Bool {
         guard fields.indices.contains(focus) else { return false }
         switch fields[focus].value {
@@ -182,7 +182,7 @@ package struct Form: Hashable, Sendable {
         return true
     }
 
-    /// Edits the text in the field with the cursor. In a field with choices, left and right choose.
+    /// Edits the text in the field with the cursor. In a field with choices, left and right change the choice.
     mutating func edit(_ edit: LineEditor.Edit) {
         guard fields.indices.contains(focus) else { return }
         if case .text(var editor) = fields[focus].value {
@@ -194,7 +194,7 @@ package struct Form: Hashable, Sendable {
         }
     }
 
-    /// A name that the user has not changed follows what is saved.
+    /// Adapts the file name to what is saved, unless the user has changed the name.
     private mutating func renameSaved(from former: Int, to next: Int) {
         guard case .save(_, _, let names) = purpose, fields[focus].name == .what, names.indices.contains(former),
             names.indices.contains(next), text(.path) == names[former],
@@ -215,7 +215,7 @@ package struct Form: Hashable, Sendable {
         }
     }
 
-    /// Puts pasted text in the field with the cursor, on one line.
+    /// Inserts pasted text into the field with the cursor, on one line.
     package mutating func paste(_ text: String) {
         guard fields.indices.contains(focus), case .text(var editor) = fields[focus].value else { return }
         editor.insert(text.split(whereSeparator: \.isNewline).joined(separator: " "))

@@ -7,11 +7,11 @@ package struct Menu: Hashable, Sendable {
         case trust(SocketID, OperationID, TrustVerdict)
         case showDetail
         case halfClose(SocketID)
-        /// Of a WebSocket: code 1000.
+        /// Close a WebSocket with code 1000.
         case sayClose(SocketID)
         case paste(String)
         case answerConnection(SocketID, SocketCommand.ConnectionVerdict)
-        /// One of the queued operations: what shall be done with it?
+        /// Ask what to do with one of the queued operations.
         case operation(SocketID, OperationSnapshot)
         case cancel(SocketID, SocketCommand.CancelTarget)
         case changeTimeout(SocketID, OperationSnapshot)
@@ -19,7 +19,7 @@ package struct Menu: Hashable, Sendable {
         case template(SocketID, Template)
         case addReply(SocketID)
         case setReplies(SocketID, [ReplyRule])
-        /// What is done to all marked connections.
+        /// Act on all marked connections.
         case marked(MarkedAct)
         case quit
         /// Show the unread bytes of another user's program.
@@ -34,21 +34,21 @@ package struct Menu: Hashable, Sendable {
         case resetHeld(SocketID)
         /// Remove all breakpoints.
         case breaksOff
-        /// Show an optional column of the list, or leave it out; the menu stays open.
+        /// Show or hide an optional column of the list. The menu stays open.
         case column(String)
     }
 
     package struct Item: Hashable, Sendable {
-        /// nil: only the cursor reaches it.
+        /// The item's letter, or `nil` if only the cursor reaches it.
         package var key: Character?
         package var label: String
         package var choice: Choice
     }
 
-    /// What stands above the items.
+    /// A note above the items.
     package enum Note: Hashable, Sendable {
         case words(String)
-        /// Shown whole or not at all.
+        /// A fingerprint, shown in full or not at all.
         case fingerprint([UInt8])
     }
 
@@ -58,7 +58,7 @@ package struct Menu: Hashable, Sendable {
     package var selected = 0
 }
 
-/// What stands over the screen and takes every key.
+/// The dialog above the screen, which takes every key.
 package enum Dialog: Hashable, Sendable {
     case form(Form)
     case menu(Menu)

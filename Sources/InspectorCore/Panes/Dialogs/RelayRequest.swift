@@ -1,24 +1,24 @@
 import SocketCore
 
-/// A relay that a person asked for: where to listen, and where to go for each connection that comes.
+/// A relay that the user requested: where to listen, and the target of each connection.
 package struct RelayRequest: Hashable, Sendable {
-    /// Where a connection goes.
+    /// The target of a connection.
     package enum Target: Hashable, Sendable {
-        /// There.
+        /// A fixed address.
         case endpoint(Endpoint)
-        /// Where its client asks to go.
+        /// The address that its client requests from the proxy.
         case proxy(ProxyKind)
     }
 
     package var listen: Endpoint
     package var target: Target
-    /// How long the connect to a target may take; nil: as long as the system tries.
+    /// The time limit for connecting to a target, or `nil` for the system's.
     package var timeout: Duration?
-    /// TLS with those who connect; nil: none.
+    /// TLS with the clients, or `nil` for none.
     package var listenTLS: TLSSettings?
-    /// TLS with the target; nil: none.
+    /// TLS with the target, or `nil` for none.
     package var targetTLS: TLSSettings?
-    /// Whether datagrams are relayed, and not streams.
+    /// Whether datagrams are relayed instead of streams.
     package var isDatagrams = false
 
     package init(listen: Endpoint, target: Target, timeout: Duration? = nil) {
@@ -27,7 +27,7 @@ package struct RelayRequest: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// For the list: `relay to host:80`, `SOCKS 5 proxy`. A proxy that asks for client certificates says so.
+    /// The name in the list: `relay to host:80`, `SOCKS 5 proxy`. It says so if a proxy requests client certificates.
     package var name: String {
         switch target {
         case .endpoint: "relay to \(targetAddress)"
@@ -36,7 +36,7 @@ package struct RelayRequest: Hashable, Sendable {
         }
     }
 
-    /// As it is typed: `relay :9000 host:80`.
+    /// The request as typed: `relay :9000 host:80`.
     package var text: String {
         switch target {
         case .endpoint: "relay \(listenAddress) \(targetAddress)"
@@ -59,7 +59,7 @@ package struct RelayRequest: Hashable, Sendable {
 }
 
 extension RelayRequest {
-    /// Reads where to listen and where to go; each may begin with `tls://`, and `choices` say how then.
+    /// Parses the listening address and the target. Each may start with `tls://`, for which `choices` has the options.
     package static func parse(
         _ listen: String, to target: String, _ choices: TLSChoices
     ) throws(EndpointError) -> RelayRequest {
@@ -71,7 +71,7 @@ extension RelayRequest {
         return try parse(listen, .endpoint(target.endpoint), choices, securesTarget: target.isSecure)
     }
 
-    /// Reads where to receive datagrams and where to pass them on, with `udp://` before that or without.
+    /// Parses the address to receive datagrams on and the target, with or without `udp://`.
     private static func parseDatagrams(
         _ listen: String, to target: String, _ choices: TLSChoices
     ) throws(EndpointError) -> RelayRequest {
@@ -90,7 +90,7 @@ extension RelayRequest {
         return request
     }
 
-    /// Reads where a proxy listens, which may begin with `tls://` too.
+    /// Parses a proxy's listening address, which may start with `tls://` too.
     package static func parse(
         _ listen: String, by kind: ProxyKind, _ choices: TLSChoices
     ) throws(EndpointError) -> RelayRequest {
@@ -119,7 +119,7 @@ extension RelayRequest {
 }
 
 extension ProxyKind {
-    /// What the listener of a proxy for everybody is called.
+    /// The name of the listener of a proxy that requests no client certificate.
     package var listenerName: String {
         switch self {
         case .socks5: "SOCKS 5 proxy"

@@ -1,14 +1,14 @@
 import SocketCore
 
-/// What to send automatically when something comes: `when /re/ send X`.
+/// An automatic reply: `when /re/ send X`.
 package struct ReplyRule: Hashable, Sendable {
-    /// Matched with the bytes of each read on its own.
+    /// The pattern, matched with the bytes of each read separately.
     package var pattern: Pattern
-    /// What is sent, as it was typed, and what that is.
+    /// The reply as typed. `reply` is its parsed form.
     package var text: String
     package var reply: [MessagePiece]
 
-    /// Throws when `pattern` is not a regular expression.
+    /// Throws if `pattern` is not a regular expression.
     package init(pattern: String, text: String, reply: [MessagePiece]) throws(Pattern.Failure) {
         self.pattern = try Pattern(pattern, .bytes)
         self.text = text
@@ -19,7 +19,7 @@ package struct ReplyRule: Hashable, Sendable {
 }
 
 extension Form {
-    /// The rules with the one that the form asks for.
+    /// Returns the rules with the form's rule added.
     func rules(_ before: [ReplyRule]) throws(Problem) -> [ReplyRule] {
         let pattern = text(.when)
         guard !pattern.isEmpty else { throw Problem(field: .when, message: "a regular expression is missing") }
@@ -42,7 +42,7 @@ extension Form {
 }
 
 extension ReplyRule {
-    /// Reads `when /re/ send X`; X is escapes and macros.
+    /// Parses `when /re/ send X`, where X may contain escapes and macros.
     package static func parse(_ text: String) -> Result<ReplyRule, EscapedText.Failure> {
         let begin = "when /"
         let middle = "/ send "

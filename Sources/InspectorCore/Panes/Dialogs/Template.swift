@@ -1,12 +1,12 @@
 import SocketCore
 
-/// A message with a name, kept in a file: what to write, how it is read, and what to read after it.
+/// A named message from a file: the text, its mode, and the read after it.
 package struct Template: Hashable, Sendable {
     package var name: String
     package var mode: Composer.Mode
     package var body: String
     package var ending: LineEnding
-    /// Queued after the message; nil: nothing is.
+    /// The read queued after the message, or `nil` for none.
     package var readAfter: ReadRequest.Kind?
 
     package init(
@@ -19,8 +19,8 @@ package struct Template: Hashable, Sendable {
         self.readAfter = readAfter
     }
 
-    /// Reads the templates of a document: a table each, with `body`, and where wanted `mode`, `eol` and `read-after`.
-    /// - Returns: the first mistake, where there is one.
+    /// Parses the templates of a document: a table each, with `body` and optionally `mode`, `eol` and `read-after`.
+    /// - Returns: the templates or the first mistake.
     package static func all(in text: String) -> Result<[Template], TOML.Failure> {
         do throws(TOML.Failure) {
             var templates: [Template] = []
@@ -75,7 +75,7 @@ package struct Template: Hashable, Sendable {
         }
     }
 
-    /// A kind of read. A delimiter without a limit gets one, since a template is used without a look at it.
+    /// Parses a kind of read. A delimiter without a limit gets one, because a template is used without checking it.
     private static func read(_ text: String) throws(ReadTextProblem) -> ReadRequest.Kind {
         let kind = try ReadRequest.Kind.parse(text)
         if case .delimiter(let terminator, nil) = kind { return .delimiter(terminator, limit: 1 << 20) }
