@@ -1,7 +1,7 @@
 import SocketCore
 
-/// An entry of the event log as one row. Where there is little room, times get shorter first, then the tag's column
-/// and the padding go; what happened stays.
+/// An entry of the event log as one row. For lack of room, times are shortened first, then the tag's column and the
+/// padding are left out. The event itself is kept.
 struct EventLine {
     private let width: Int
 
@@ -11,7 +11,7 @@ struct EventLine {
 
     private var room: Room { width >= 76 ? .wide : width >= 56 ? .medium : .narrow }
 
-    /// Columns of the time: to the microsecond, the millisecond or the second.
+    /// The width of the time: to the microsecond, the millisecond or the second.
     private var timeWidth: Int {
         switch room {
         case .wide: 15
@@ -47,12 +47,12 @@ struct EventLine {
         }
     }
 
-    /// The same in as many rows as it takes, which the event at the cursor has.
+    /// Returns the entry in as many rows as it needs, for the event at the cursor.
     func rows(_ entry: EventLog.Entry, _ model: Model) -> [Line] {
         line(entry, model).hanging(width: width, indent: room == .wide ? 24 : room == .medium ? 18 : 10)
     }
 
-    /// What the event says beside its kind.
+    /// Returns the event's text after its kind.
     private static func detail(_ event: SocketEvent, _ model: Model) -> String {
         EventWords.detail(event, of: model.shared.socket(of: event), answer: model.answerKey)
     }

@@ -3,21 +3,21 @@ import SocketCore
 /// The events pane: which events it lists, and where its cursor is.
 package struct EventsState: Hashable, Sendable {
     package private(set) var filter = Filter()
-    /// The numbers of the entries that pass the filter, or `nil` if all do.
+    /// The numbers of the entries that match the filter, or `nil` if all do.
     package private(set) var matching: [Int]?
-    /// The number of the entry with the cursor, or `nil` while it follows what comes in.
+    /// The number of the entry with the cursor, or `nil` while it follows new entries.
     package private(set) var cursor: Int?
-    /// The text that is looked for.
+    /// The search text.
     package internal(set) var search = ""
-    /// How often all events were matched with a filter that was set.
+    /// How often all events were matched with a newly set filter.
     package private(set) var filterRuns = 0
 
-    /// The entries that are listed: those that pass the filter, and every gap.
+    /// Returns the listed entries: those that match the filter, and every gap.
     package func shown(in shared: Shared) -> ShownEvents {
         ShownEvents(first: shared.log.first, end: shared.eventsEnd, matching: matching)
     }
 
-    /// Lists only what passes a filter, and follows again.
+    /// Lists only what matches a filter, and resumes following.
     mutating func set(_ filter: Filter, in shared: Shared) {
         self.filter = filter
         filterRuns += 1
@@ -26,13 +26,13 @@ package struct EventsState: Hashable, Sendable {
         cursor = nil
     }
 
-    /// Follows again: the entries so far are no more.
+    /// Resumes following, because the earlier entries no longer exist.
     mutating func startOver(in shared: Shared) {
         matching = matching == nil ? nil : []
         cursor = nil
     }
 
-    /// Takes in the entries from a number on.
+    /// Adds the entries from a number on.
     mutating func add(from number: Int, in shared: Shared) {
         guard var matching else { return }
         let log = shared.log
@@ -52,7 +52,7 @@ package struct EventsState: Hashable, Sendable {
         }
     }
 
-    /// Moves the cursor. At the last entry it follows.
+    /// Moves the cursor. At the last entry it starts to follow.
     mutating func move(_ step: Int, in shared: Shared) {
         let shown = shown(in: shared)
         guard shown.count > 0 else { return }
@@ -67,7 +67,8 @@ package struct EventsState: Hashable, Sendable {
         cursor = cursor == nil && shown.count > 0 ? shown[shown.count - 1] : nil
     }
 
-    /// Goes to the next entry with the text that is looked for, and around the end. Returns what there is to say.
+    /// Moves to the next entry that contains the search text, and wraps around. Returns a notice if there is one to
+    /// show.
     mutating func find(_ step: Int, in shared: Shared) -> Model.Notice? {
         let shown = shown(in: shared)
         guard !search.isEmpty, shown.count > 0 else {
@@ -83,12 +84,12 @@ package struct EventsState: Hashable, Sendable {
         return .error("not found: \(search)")
     }
 
-    /// Whether an event has the text that is looked for.
+    /// Whether an event contains the search text.
     package func isMatch(_ event: SocketEvent, in shared: Shared) -> Bool {
         !search.isEmpty && Self.text(event, in: shared).lowercased().contains(search.lowercased())
     }
 
-    /// The event at the cursor; while following, the last one. `nil` if there is none.
+    /// Returns the event at the cursor, or the last one while following. Returns `nil` if there is none.
     func current(in shared: Shared) -> SocketEvent? {
         let shown = shown(in: shared)
         guard shown.count > 0, case .event(let event) = shared.log[cursor ?? shown[shown.count - 1]] else {
@@ -97,7 +98,7 @@ package struct EventsState: Hashable, Sendable {
         return event
     }
 
-    /// What filter and search look at.
+    /// Returns the text for filter and search.
     private static func text(_ event: SocketEvent, in shared: Shared) -> String {
         "\(event.socket) \(EventCatalogue[event.kind].label) t\(event.tag) "
             + EventWords.detail(

@@ -1,7 +1,7 @@
 import SocketCore
 
-/// Everything that happened, newest last; gaps stand where they are. The event at the cursor, which is the last one while
-/// the pane follows, is shown whole.
+/// All events, newest last, with gaps at their positions. The event at the cursor, which is the last one while
+/// following, is shown in full.
 package enum EventsView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let lines = EventLine(width: rect.width)

@@ -1,4 +1,4 @@
-/// The entries that are shown, by their numbers, without a copy of them where nothing is filtered.
+/// The shown entries, by their numbers. Unfiltered entries are not copied.
 package struct ShownEvents {
     private let first: Int
     private let matching: [Int]?
@@ -14,10 +14,10 @@ package struct ShownEvents {
         }
     }
 
-    /// Number of the entry in this row.
+    /// The number of the entry in this row.
     package subscript(row: Int) -> Int { matching.map { $0[row] } ?? first + row }
 
-    /// The row of an entry, or of the next one that is shown.
+    /// Returns the row of an entry, or of the next one that is shown.
     package func index(_ number: Int) -> Int {
         let row = matching.map { Self.lowerBound($0, number) } ?? number - first
         return min(max(0, row), max(0, count - 1))

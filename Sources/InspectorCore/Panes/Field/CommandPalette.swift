@@ -1,31 +1,30 @@
 import SocketCore
 
-/// What the command being typed can become: the commands that match it, or what can follow the one that stands there.
+/// The completions of the command line: the matching commands, or the possible arguments of the typed command.
 package struct CommandPalette {
-    /// One row.
     package struct Entry: Hashable, Sendable {
         package var name: String
-        /// The keys that do the same; empty if none does.
+        /// The keys that run it, or empty if there are none.
         package var keys = ""
         package var help = ""
-        /// How its arguments are written; empty if it takes none.
+        /// The usage of its arguments, or empty if it takes none.
         package var arguments = ""
-        /// Whether Enter writes it into the line, since more must follow.
+        /// Whether Enter only inserts it into the line, because arguments must follow.
         var needsMore = false
     }
 
-    /// The best match first.
+    /// The entries, the best match first.
     package let entries: [Entry]
-    /// What stands above them: how the arguments of the command that is typed are written.
+    /// The text above them: the usage of the typed command's arguments.
     package let usage: String
-    /// What the entries follow in the line.
+    /// The part of the line before the completed word.
     private let head: String
     private let typed: String
-    /// Whether the line begins with a command.
+    /// Whether the line starts with a command.
     private let isKnown: Bool
     private let choice: Int?
 
-    /// What the open command line can become; `nil` if none is open.
+    /// Creates the completions of the open command line. Returns `nil` if none is open.
     package init?(_ model: Model) {
         guard let field = model.field.open, field.purpose == .command else { return nil }
         let text = field.editor.text
@@ -48,7 +47,7 @@ package struct CommandPalette {
         entries = words.filter { $0.hasPrefix(prefix) }.map { Entry(name: $0, needsMore: true) }
     }
 
-    /// The commands that mean something here and match what is typed, the best match first.
+    /// Returns the available commands that match the typed text, the best match first.
     private static func commands(_ model: Model, _ typed: String) -> [Entry] {
         let all = commands(model)
         let ranked = all.enumerated().compactMap { index, entry in
@@ -57,7 +56,7 @@ package struct CommandPalette {
         return ranked.sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }.map { all[$0.index] }
     }
 
-    /// What keys do here, moving about last, and what needs arguments.
+    /// Returns the actions with keys in this context, with cursor movement last, and the commands that need arguments.
     private static func commands(_ model: Model) -> [Entry] {
         let context = model.paneContext
         let moves = Set(Action.moving.map(\.name))
@@ -75,16 +74,16 @@ package struct CommandPalette {
         }
     }
 
-    /// Keys of a line that is typed, which are nothing to be looked for by name.
+    /// The actions that edit a line, which need not be found by name.
     private static let notOffered: Set = [
         "accept", "complete", "cancel", "history-up", "history-down", "command-line", "insert-line", "chord",
     ]
 
-    /// The row that Enter takes in place of what is typed: the one that was gone to, or the best one for a word that is no
+    /// The row that Enter uses instead of the typed text: the selected one, or the best match if the text is not a
     /// command.
     package var target: Int? {
         if let choice { return entries.isEmpty ? nil : min(choice, entries.count - 1) }
-        // What sends bytes or FIN runs only where its whole name is typed.
+        // A command that sends bytes or FIN runs only if its full name is typed.
         guard !isKnown, !typed.isEmpty, let best = entries.first,
             best.needsMore || !["send", "half-close"].contains(best.name)
         else {
@@ -93,12 +92,12 @@ package struct CommandPalette {
         return 0
     }
 
-    /// The line that Enter leaves or runs, and whether more must be typed; `nil`: what is typed.
+    /// The line that Enter inserts or runs, and whether arguments must follow, or `nil` to use the typed text.
     var accepted: (line: String, needsMore: Bool)? {
         target.map { (head + entries[$0].name + (entries[$0].needsMore ? " " : ""), entries[$0].needsMore) }
     }
 
-    /// The line that Tab makes of it: what all that begin so have in common, or else the row that Enter would take.
+    /// The line completed by Tab: the common prefix of all matches, or else the row that Enter would use.
     var completed: String? {
         let alike = entries.map(\.name).filter { $0.hasPrefix(typed) }
         let common = Fuzzy.commonPrefix(alike)

@@ -1,26 +1,26 @@
 import SocketCore
 
-/// The field: the line that is open, and what was typed in it before.
+/// The field: the open line, and the lines typed in it before.
 package struct FieldState: Sendable {
-    /// A filter that was typed, and whether it is that of the events.
+    /// A typed filter, and whether it is for the events.
     struct TypedFilter: Sendable {
         var filter: Filter
         var isOfEvents: Bool
     }
 
     package internal(set) var open: OpenField?
-    /// The filter in the open field, where it has not taken effect yet.
+    /// The filter in the open field, if it has not taken effect yet.
     private(set) var typedFilter: TypedFilter?
     /// Lines typed after `:`, oldest first.
     private var history: [String] = []
 
-    /// Opens the field with what holds now.
+    /// Opens the field with the current value.
     mutating func begin(_ purpose: OpenField.Purpose, with text: String = "") {
         open = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
         if purpose == .command { open?.editor.remember(history) }
     }
 
-    /// Changes the text, and says what is wrong with it. The last filter that can be read is kept to take effect.
+    /// Changes the text, and sets its error. The last valid filter is kept to take effect.
     mutating func type(_ change: (inout LineEditor) -> Void) {
         guard var field = open else { return }
         change(&field.editor)
@@ -43,7 +43,7 @@ package struct FieldState: Sendable {
         open = field
     }
 
-    /// Whether a message only changes the text of the filter that is open.
+    /// Whether a message only changes the text of the open filter.
     func isTypedInFilter(_ message: Message, _ keys: KeyTable) -> Bool {
         guard open?.purpose.isFilter == true else { return false }
         switch message {
@@ -54,13 +54,13 @@ package struct FieldState: Sendable {
         }
     }
 
-    /// The filter that was typed, once: it takes effect now.
+    /// Takes the typed filter, which takes effect now.
     mutating func takeTypedFilter() -> TypedFilter? {
         defer { typedFilter = nil }
         return typedFilter
     }
 
-    /// Closes the field and returns what was in it, or `nil` if that cannot be read and stays to be corrected.
+    /// Closes the field and returns its contents, or returns `nil` if they are invalid and stay open for correction.
     mutating func accept() -> OpenField? {
         guard let field = open, field.error == nil else { return nil }
         open = nil
@@ -69,8 +69,8 @@ package struct FieldState: Sendable {
 
     // MARK: Commands
 
-    /// Ends the command line. Returns what it says, or what the row of the palette says; `nil` if there is nothing to
-    /// run. A line that means nothing stays to be corrected.
+    /// Ends the command line. Returns the typed line or that of the palette's row, or `nil` if there is nothing to run.
+    /// An invalid line stays open for correction.
     mutating func acceptCommand(_ palette: CommandPalette?) -> String? {
         let accepted = palette?.accepted
         if let accepted, accepted.needsMore {
@@ -91,7 +91,7 @@ package struct FieldState: Sendable {
         return line
     }
 
-    /// Goes so many rows of the palette down or up. Above the first one are the lines that were typed before.
+    /// Moves by `step` rows in the palette. Above the first row are the lines typed before.
     mutating func step(_ step: Int, in palette: CommandPalette) {
         guard let field = open else { return }
         if field.choice == nil, step < 0 { return type { $0.edit(.older) } }

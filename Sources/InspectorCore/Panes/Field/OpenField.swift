@@ -3,18 +3,18 @@ package struct OpenField: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command, instant
 
-        /// Whether what is typed is read as a filter.
+        /// Whether the typed text is a filter.
         var isFilter: Bool { self == .listFilter || self == .eventFilter }
     }
 
     package var purpose: Purpose
     package var editor: LineEditor
-    /// What held when the field was opened.
+    /// The value from before the field was opened.
     package var before: String
     package var error: String?
     /// The characters that the error is about.
     package var wrong: Range<Int>?
-    /// The row of the palette that the user has gone to.
+    /// The row of the palette that the user has selected.
     package var choice: Int?
 
     /// What Enter does with the text.

@@ -1,9 +1,9 @@
-/// The commands above the line in which one is typed: the key, the name, and what it does.
+/// The commands above the command line: key, name and description.
 package enum PaletteView {
     private static let most = 12
 
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
-        // What is wrong with the line stands where the commands would.
+        // An error of the line replaces the commands.
         guard model.field.open?.error == nil, let palette = CommandPalette(model) else { return }
         let above = Rect(layout.size).trimmed(bottom: 2)
         let usage = Line(palette.usage).wrapped(to: max(1, above.width - 2)).prefix(

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Draws the whole screen: a value for every cell, and where the text cursor stands.
+/// Draws the whole screen: a value for every cell, and the position of the text cursor.
 package func draw(_ model: Model, _ size: Size) -> Canvas {
     var canvas = Canvas(size)
     let layout = model.layout(canvas.size, model.tab)

@@ -1,7 +1,7 @@
 import SocketCore
 
-/// The last two rows: a sentence or a field, and the keys that do something here. What leaves or helps stands on the
-/// right and is never left out.
+/// The last two rows: a sentence or a field, and the keys that have an effect now. The keys for help and leaving are on
+/// the right and are never left out.
 package enum Footer {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         status(model, layout.status, on: &canvas)
@@ -17,7 +17,7 @@ package enum Footer {
         let keys = model.shared.options.keys
         let rewound = model.overlay(context).map { overlay in keys.bindings(in: overlay).map { ($0, overlay) } } ?? []
         for (binding, place) in rewound + keys.bindings(in: context).map({ ($0, context) }) {
-            // Keys of what is rewound come before the view's.
+            // Rewinding keys take precedence over the view's.
             if place == context, rewound.contains(where: { !Set($0.0.keys).isDisjoint(with: binding.keys) }) {
                 continue
             }
@@ -32,7 +32,7 @@ package enum Footer {
         canvas.draw(left: line, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
 
-    /// What can be done with the row of the palette that is marked.
+    /// Draws the actions for the selected row of the palette.
     private static func palette(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let palette = CommandPalette(model)
         let entry = palette?.target.flatMap { index in palette?.entries[index] }
@@ -45,7 +45,7 @@ package enum Footer {
             left: isFitting ? left : Line(), right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
 
-    /// What helps and what leaves, by the keys that are bound to them. ^C always quits.
+    /// Returns the keys for help and leaving. ^C always quits.
     private static func reserved(_ context: KeyContext, _ model: Model) -> String {
         let keys = model.shared.options.keys
         let leaving = context == .list && !model.showsFound ? "quit" : "back"
@@ -63,7 +63,7 @@ package enum Footer {
         canvas.draw(line, row: 0, in: rect, model.glyphs)
     }
 
-    /// Rows of a notice. One that is too long for its row covers those above it.
+    /// The maximum height of a notice. One that is too long for its row covers those above it.
     private static let noticeRows = 4
 
     private static func draw(_ notice: Model.Notice, _ model: Model, _ rect: Rect, on canvas: inout Canvas) {
@@ -79,7 +79,7 @@ package enum Footer {
         }
     }
 
-    /// What stands there when nothing else has to be said.
+    /// Returns the text shown when there is no notice.
     private static func usual(_ model: Model) -> String {
         switch model.tab {
         case .list:
@@ -116,18 +116,18 @@ package enum Footer {
         }
     }
 
-    /// What of the host is not seen.
+    /// Returns what is hidden of the host.
     private static func hidden(_ model: Model) -> String? {
         guard model.shared.showsHost || model.shared.showsCapture else { return nil }
         let summary = model.shared.summary
         let owners = HiddenOwners.text(summary.hiddenOwners, names: summary.hiddenNames).map { "owners hidden: \($0)" }
         let missing = model.shared.programs.compactMap(\.missing).first.map { "not seen: \($0)" }
-        // How many owners are not known is in the header, too.
+        // The number of unknown owners is in the header, too.
         let words = [missing, owners].compactMap { $0 }
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 
-    /// `; rows 5-14 of 8012`, where not all of them are in sight.
+    /// Returns `; rows 5-14 of 8012`, if not all of them are visible.
     private static func inSight(_ model: Model) -> String {
         let height = model.layout.listRows
         let rows = model.list.rows.count

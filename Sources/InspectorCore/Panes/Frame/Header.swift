@@ -1,6 +1,6 @@
 import SocketCore
 
-/// The first two rows: what the engine does as a whole, and the tabs.
+/// The first two rows: the state of the engine as a whole, and the tabs.
 package enum Header {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         let isNarrow = layout.header.width < 76
@@ -19,8 +19,8 @@ package enum Header {
             model.glyphs)
     }
 
-    /// `without`: how much is left out for want of room: how often the screen changes, then the rates, then how
-    /// many are closed, then how many are live.
+    /// `without` is how much is left out for lack of room: the rate of snapshots, then the rates, then the number of
+    /// closed sockets, then the number of live ones.
     private static func first(_ model: Model, isNarrow: Bool, without: Int) -> Line {
         var line = Line(" socktui", Style(.title))
         let moment = model.shared.latest?.moment
@@ -68,7 +68,8 @@ package enum Header {
         return line
     }
 
-    /// `REWIND 00:12.480 / 03:00.000 x1`, and of a live run from where on it is kept, if not from its beginning.
+    /// Appends `REWIND 00:12.480 / 03:00.000 x1`. For a live run it adds where the history starts, if not at the
+    /// beginning.
     private static func appendRewound(
         _ shown: Int64, of moment: SnapshotMoment, without: Int, to line: inout Line, _ model: Model
     ) {
@@ -81,7 +82,7 @@ package enum Header {
         line.append(" from \(InstantText.text(moment.first - moment.origin))", isShort ? Style(.warn) : Style(.dim))
     }
 
-    /// How many sockets there are, and what of them is hidden.
+    /// Returns the number of sockets, and what is hidden of them.
     private static func host(_ model: Model, _ start: Line) -> Line {
         var line = start
         let summary = model.shared.summary
@@ -91,7 +92,7 @@ package enum Header {
         return line
     }
 
-    /// The program that we look at, where that is not this one.
+    /// Appends the inspected program, if it is not this one.
     private static func append(_ programs: [ProgramInfo], to line: inout Line, _ model: Model) {
         guard let first = programs.first else { return }
         var title = Line()
@@ -163,7 +164,7 @@ package enum Header {
         return line
     }
 
-    /// The keys that go to other connections, and which one of how many this is.
+    /// Returns the keys that lead to other connections, and the position of the selected one.
     private static func places(_ model: Model) -> [Line] {
         guard let id = model.list.selected else { return [] }
         let keys = Line(model.naming("{previous} previous  {next} next"), Style(.dim))

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Below the list: the selected connection's queues and its last minute, and where there is room the newest traffic.
+/// Below the list: the selected connection's queues and its last minute, and the newest traffic if there is room.
 package enum PreviewView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }

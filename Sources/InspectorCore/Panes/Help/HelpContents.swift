@@ -1,25 +1,25 @@
 import SocketCore
 
-/// What the help says, made from the tables that keys and commands are looked up in. Nothing is in it twice.
+/// The contents of the help, generated from the tables of keys and commands. Nothing is listed twice.
 package struct HelpContents {
-    /// One thing that the help says. It takes more than one row where it does not fit.
+    /// One entry of the help. It takes several rows if it does not fit.
     package struct Entry: Hashable, Sendable {
         /// The keys, or the name.
         package var lead: String
         package var text: String
-        /// The command's name, which stands after the text.
+        /// The command's name, which is shown after the text.
         package var name = ""
         /// What Enter does.
         package var does: Deed = .nothing
-        /// The word that the hint line has for it.
+        /// The word in the hint line.
         package var hint = ""
     }
 
     package enum Deed: Hashable, Sendable {
         case nothing
-        /// Runs a line as it is typed after `:`.
+        /// Runs a line as typed after `:`.
         case run(String)
-        /// Begins a command line, since the command needs arguments.
+        /// Starts a command line, because the command needs arguments.
         case type(String)
     }
 
@@ -30,8 +30,8 @@ package struct HelpContents {
 
     package private(set) var sections: [Section] = []
 
-    /// The keys of the help's context come first, then what the others have beyond them. A filter leaves the entries that
-    /// hold it.
+    /// The keys of the help's context come first, then those that only other contexts have. A filter leaves the entries
+    /// that contain it.
     package init(_ model: Model, _ help: HelpState) {
         let keys = model.shared.options.keys
         var told: Set<Binding> = []
@@ -64,7 +64,7 @@ package struct HelpContents {
         }
     }
 
-    /// All entries, in the order in which the cursor goes through them.
+    /// All entries, in the order of the cursor.
     package var entries: [Entry] { sections.flatMap(\.entries) }
 
     private mutating func add(_ title: String, _ entries: [Entry]) {
@@ -104,7 +104,7 @@ package struct HelpContents {
         ].map { Entry(lead: "", text: $0) }
     }
 
-    /// What a filter can say, line by line.
+    /// The syntax of filters, line by line.
     package static let filter = [
         "words are AND, | is OR, ! is NOT, ( ) group; /text/i: a regular expression",
         "id:7 state:estab peer:10.0.0.0/8 port:443 role:client tag:42 read:delimiter",

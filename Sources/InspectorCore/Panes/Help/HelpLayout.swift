@@ -1,6 +1,6 @@
-/// Where the entries of the help stand: in two columns if the window is wide enough, each wrapped to its column.
+/// The layout of the help's entries: in two columns if the window is wide enough, each wrapped to its column.
 package struct HelpLayout {
-    /// The rows and the columns of the screen that an entry takes, counted from the text's first.
+    /// The rows and columns of the screen that an entry takes, counted from the first of the text.
     package struct Place: Hashable, Sendable {
         package var row: Int
         package var height: Int
@@ -8,16 +8,16 @@ package struct HelpLayout {
     }
 
     package private(set) var rows: [Line] = []
-    /// By the entries' order.
+    /// The places, in the order of the entries.
     package private(set) var places: [Place] = []
-    /// Columns of one entry.
+    /// The width of one entry.
     package let width: Int
     private let columns: Int
 
     private static let gap = 3
-    /// Columns of keys.
+    /// The width of the keys.
     private static let keys = 17
-    /// Columns from which on the command's name stands after the text; with it, and of the name.
+    /// The width from which the command's name is shown after the text. `name` is the width of the name.
     private static let withNames = 74
     private static let name = 16
 
@@ -25,7 +25,7 @@ package struct HelpLayout {
         Rect(size).trimmed(top: 1, bottom: 2).centered(width: size.width - 2, height: size.height)
     }
 
-    /// Rows of help in sight.
+    /// Returns the number of visible rows.
     package static func height(_ size: Size) -> Int { max(1, box(size).height - 2) }
 
     package init(_ contents: HelpContents, _ size: Size) {
@@ -67,7 +67,7 @@ package struct HelpLayout {
         rows[row].append(line)
     }
 
-    /// How many of these go on the left, so that both sides are about as high.
+    /// Returns how many of these go on the left, so that both sides have about the same height.
     private static func half(_ heights: [Int]) -> Int {
         let all = heights.reduce(0, +)
         var left = 0
@@ -78,7 +78,7 @@ package struct HelpLayout {
         return heights.count
     }
 
-    /// The rows of one entry.
+    /// Returns the rows of one entry.
     private func text(_ entry: HelpContents.Entry, lead: Int) -> [Line] {
         let hasName = width >= Self.withNames && !entry.name.isEmpty
         let room = max(1, width - lead - (hasName ? Self.name + 1 : 0))

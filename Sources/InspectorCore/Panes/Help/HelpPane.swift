@@ -1,11 +1,11 @@
-/// The help over the screen.
+/// The help, shown over the screen.
 package struct HelpState: Hashable, Sendable {
-    /// Where the help was opened, and what its entries run in.
+    /// The context where the help was opened, in which its entries run.
     package var context: KeyContext
-    /// The entry that Enter runs, by its order.
+    /// The index of the entry that Enter runs.
     package var cursor = 0
     package var top = 0
-    /// Only entries that hold this are shown.
+    /// Only entries that contain this text are shown.
     package var filter = ""
 
     package init(context: KeyContext, filter: String = "") {
@@ -13,12 +13,12 @@ package struct HelpState: Hashable, Sendable {
         self.filter = filter
     }
 
-    /// Shows the entries that hold a word.
+    /// Shows the entries that contain a word.
     mutating func show(_ filter: String) {
         (self.filter, cursor, top) = (filter, 0, 0)
     }
 
-    /// Moves the cursor by so many entries, and what is in sight with it.
+    /// Moves the cursor by `step` entries, and scrolls along.
     mutating func move(_ step: Int, _ layout: HelpLayout, height: Int) {
         guard !layout.places.isEmpty else { return }
         cursor = min(max(0, cursor + step), layout.places.count - 1)

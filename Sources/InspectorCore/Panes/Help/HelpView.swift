@@ -1,4 +1,4 @@
-/// All keys and commands: those of the place it was opened in first.
+/// All keys and commands, starting with those of the context where the help was opened.
 package enum HelpView {
     package static func draw(_ model: Model, _ help: HelpState, on canvas: inout Canvas) {
         let rect = HelpLayout.box(canvas.size)
@@ -33,7 +33,7 @@ package enum HelpView {
         canvas.draw(Line(">", Style(.key)), x: marked.x - 1, y: rect.y + place.row - top, width: 1, model.glyphs)
     }
 
-    /// The help as lines, as wide as the model's screen shows it.
+    /// Returns the help as lines of the width on the model's screen.
     package static func lines(_ model: Model, _ help: HelpState) -> [Line] {
         HelpLayout(HelpContents(model, help), model.size).rows
     }
