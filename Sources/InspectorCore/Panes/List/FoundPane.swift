@@ -2,7 +2,7 @@ import SocketCore
 
 /// A search through the payloads of many connections.
 package struct FindRequest: Hashable, Sendable {
-    /// Tells its answers from those of a search before it.
+    /// Distinguishes its results from those of an earlier search.
     package var number: Int
     package var search: PayloadSearch
     package var sockets: [SocketID]
@@ -12,15 +12,15 @@ package struct FindRequest: Hashable, Sendable {
     }
 }
 
-/// A place in the payload of a connection.
+/// A match in the payload of a connection.
 package struct FoundMatch: Hashable, Sendable {
     package var socket: SocketID
     package var item: UInt64
-    /// Where in the message it begins.
+    /// The offset in the message at which it begins.
     package var offset: Int
     package var time: MonotonicTime
     package var direction: TrafficItem.Direction
-    /// The bytes around it, and where among them the match is.
+    /// The bytes around the match. `matched` is its range among them.
     package var excerpt: [UInt8]
     package var matched: Range<Int>
 
@@ -33,21 +33,21 @@ package struct FoundMatch: Hashable, Sendable {
     }
 }
 
-/// How far a search is, and what it has found since it last said so.
+/// The progress of a search, and the matches since the last report.
 package struct FindProgress: Hashable, Sendable {
     package var number: Int
-    /// Connections that were searched, and those whose payload is not known here.
+    /// The number of connections searched. `unknown` counts those whose payload is not known here.
     package var searched = 0
     package var unknown = 0
     package var matches: [FoundMatch] = []
-    /// Matches in all, those beyond the limit included.
+    /// The total number of matches, including those beyond the limit.
     package var count = 0
-    /// What was not kept of the connections that were searched.
+    /// The traffic of the searched connections that was not kept.
     package var missingBytes: UInt64 = 0
     package var droppedItems: UInt64 = 0
     package var isOver = false
 
-    /// Matches that are listed at most.
+    /// The most matches that are listed.
     package static let limit = 1_000
 
     package init(number: Int) { self.number = number }
@@ -70,7 +70,7 @@ package struct FindProgress: Hashable, Sendable {
         }
     }
 
-    /// Bytes of an excerpt before a match and after its beginning.
+    /// The bytes of an excerpt before a match, and after its beginning.
     private static let excerpt = (before: 24, after: 160)
 
     private static func match(
@@ -87,14 +87,14 @@ package struct FindProgress: Hashable, Sendable {
     }
 }
 
-/// The results of `:find` in the place of the rows.
+/// The results of `:find`, which replace the rows.
 package struct FoundPane: Hashable, Sendable {
     package let request: FindRequest
     package private(set) var progress: FindProgress
     package private(set) var matches: [FoundMatch] = []
-    /// The result with the cursor.
+    /// The index of the result with the cursor.
     package private(set) var cursor = 0
-    /// The first result in sight.
+    /// The first visible result.
     package private(set) var top = 0
 
     init(_ request: FindRequest) {
@@ -102,10 +102,10 @@ package struct FoundPane: Hashable, Sendable {
         progress = FindProgress(number: request.number)
     }
 
-    /// The result with the cursor, or `nil` while there is none.
+    /// The result with the cursor, or `nil` if there is none.
     package var current: FoundMatch? { matches.indices.contains(cursor) ? matches[cursor] : nil }
 
-    /// Takes what was found, unless that is of another search.
+    /// Adds matches, unless they are from another search.
     mutating func take(_ news: FindProgress) {
         guard news.number == request.number else { return }
         matches += news.matches

@@ -25,7 +25,7 @@ enum FoundView {
         canvas.draw(line, row: 0, in: body, model.glyphs)
     }
 
-    /// The time and the peer are left out where the bytes would have too little room.
+    /// The columns. Without enough room for the bytes, the time and the peer are left out.
     private struct Columns {
         let width: Int
         let idWidth: Int
@@ -62,7 +62,7 @@ enum FoundView {
             line.append(Format.padded(model.shownClock.text(match.time), to: columns.timeWidth), Style(.dim))
         }
         let socket = model.shown?.socket(match.socket)
-        // In a relayed connection `>` is what the client says, as in its conversation.
+        // For a relayed connection, `>` marks what the client sent, as in its traffic.
         let goesOut = socket?.linked.map { (match.direction == .received) == (match.socket < $0) }
         let isSent = goesOut ?? (match.direction == .sent)
         let style = Style(isSent ? .sent : .received)
@@ -76,8 +76,8 @@ enum FoundView {
         return line
     }
 
-    /// The bytes on one line, the match in bold. A line break is a blank. Where there is little room, what stands before
-    /// the match gives way to it.
+    /// Returns the bytes on one line, with the match in bold. A line break is shown as a blank. For lack of room, the
+    /// bytes before the match are cut.
     private static func excerpt(_ match: FoundMatch, _ style: Style, width: Int, _ model: Model) -> Line {
         func part(_ range: Range<Int>, _ style: Style) -> Line {
             var line = Line()

@@ -1,7 +1,7 @@
 import SocketCore
 
-/// Where the columns stand while all rows are sockets of other programs, looked at from outside. The program comes first;
-/// what matters least is left out first: how long, state, descriptor.
+/// The columns while all rows are other programs' sockets, inspected from outside. The program comes first. The least
+/// important columns are left out first: duration, state, descriptor.
 struct HostColumns {
     typealias Column = ListColumns.Column
 
@@ -17,10 +17,10 @@ struct HostColumns {
     var namespace: Column?
     var warnings: Column
 
-    /// - Parameter hasContainers: whether a listed program is in one.
+    /// - Parameter hasContainers: whether a listed program is in a container.
     /// - Parameter hasNamespaces: whether a listed socket is in another network namespace.
     init(width: Int, hasContainers: Bool = false, hasNamespaces: Bool = false) {
-        // The program, its peer, what is unread and the warnings are always there.
+        // The program, its peer, the unread bytes and the warnings are always shown.
         var room = width - 1 - 11 - 10 - 8 - 2
         func take(_ columns: Int) -> Bool {
             guard room >= columns else { return false }
@@ -56,7 +56,7 @@ struct HostColumns {
 }
 
 extension ListView {
-    /// The heading and the rows of sockets that are looked at from outside.
+    /// Draws the heading and the rows of sockets inspected from outside.
     static func drawHost(_ model: Model, _ snapshot: EngineSnapshot, _ rect: Rect, on canvas: inout Canvas) {
         let rows = model.list.rows.dropFirst(model.list.top).prefix(max(0, rect.height - 1))
         let hosts = rows.compactMap { snapshot.socket($0)?.host }
@@ -91,7 +91,7 @@ extension ListView {
     }
 }
 
-/// One socket that is looked at from outside.
+/// One socket inspected from outside.
 struct HostRow {
     let model: Model
     let socket: SocketSnapshot
@@ -133,7 +133,7 @@ struct HostRow {
         canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
     }
 
-    /// The program at the other end where it is on this host, else the address.
+    /// The program at the other end if it is on this host, and otherwise the address.
     private var peer: Line {
         if let program = host.peerProgram { return safe(program, Style(.plain)) }
         return Shorten.address(socket.peerText, to: columns.peer.width, Style(.plain), model)
@@ -147,23 +147,23 @@ struct HostRow {
 }
 
 extension HostSnapshot {
-    /// `nginx[812]+3`; of a program that cannot be seen, whose it is.
+    /// `nginx[812]+3`, or the owner of a program that can't be seen.
     package var programText: String {
         guard let program else { return inode == 0 ? "-" : "user \(user)" }
         return program + (others > 0 ? "+\(others)" : "")
     }
 
-    /// Bytes; of a listener how many connections wait, and may: `129/128`.
+    /// The unread bytes, or for a listener the number of waiting connections and its limit: `129/128`.
     package var unreadText: String? {
         guard state == .listening else { return unread.map { Format.bytes(Int($0)) } }
         guard let waiting else { return nil }
         return "\(waiting)" + (waitingLimit.map { "/\($0)" } ?? "")
     }
 
-    /// `nil`: it is not known, as of a Unix-domain socket, where the kernel counts memory.
+    /// The unsent bytes, or `nil` if they are not known. For a Unix-domain socket the kernel counts memory.
     package var unsentText: String? { transport.isUnix ? nil : unsent.map { Format.bytes(Int($0)) } }
 
-    /// Whether as many connections wait as may.
+    /// Whether the queue of waiting connections is full.
     var isCrowded: Bool {
         guard let waiting, let waitingLimit else { return false }
         return waiting > 0 && waiting >= waitingLimit
@@ -171,6 +171,6 @@ extension HostSnapshot {
 }
 
 extension Shared {
-    /// Whether all that is listed belongs to other programs and is looked at from outside.
+    /// Whether everything listed belongs to other programs and is inspected from outside.
     package var showsHost: Bool { !programs.isEmpty && programs.allSatisfy(\.isOutside) }
 }

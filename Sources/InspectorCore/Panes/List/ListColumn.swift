@@ -1,53 +1,53 @@
 import SocketCore
 
-/// One column of the list: what it is called, what stands in it, and by what it orders the rows.
+/// One column of the list: its name, its text, and the value for sorting.
 ///
-/// The first eight are always there where the width allows; the others are chosen by the person. A new one is one more
-/// row in `optional`.
+/// The first eight are always shown if there is room. The user chooses the others. To add a column, add a row to
+/// `optional`.
 package struct ListColumn: Sendable {
-    /// What a row is ordered by.
+    /// The value that a row is sorted by.
     package enum Value: Hashable, Sendable {
         case number(Double)
         case text(String)
     }
 
-    /// As options and sorting name it.
+    /// The name in options and for sorting.
     package var name: String
     package var title: String
     package var width: Int
     package var alignsRight: Bool
-    /// What it shows, for the dialog in which columns are chosen.
+    /// The description in the dialog for choosing columns.
     package var meaning: String
-    /// Whether it is shown unless left out.
+    /// Whether it is shown by default.
     package var isOn = false
-    /// Whether only the kernel knows it, which is asked of the rows in sight alone unless rows are ordered by it.
+    /// Whether its value needs kernel state. That is requested only for visible rows, unless the rows are sorted by it.
     package var asksKernel = false
-    /// Amounts of which the row of a relayed pair shows the sum; `nil`: it shows the client's leg, or the server's where
-    /// that says nothing.
+    /// The amount that is summed in the row of a relayed pair. If it is `nil`, the row shows the client's leg, or the
+    /// server's if the client's has no text.
     var summed: (@Sendable (SocketSnapshot) -> Int?)?
-    /// nil: unknown. Such rows come after the others.
+    /// Returns the value, or `nil` if it is unknown. Rows without a value are sorted last.
     package var value: @Sendable (SocketSnapshot, MonotonicTime, Findings) -> Value?
-    /// What stands in the row of a live session; of a closed one where it means something there too.
+    /// Returns the text in the row of a live session, and of a closed one if it is still meaningful.
     package var text: @Sendable (SocketSnapshot, MonotonicTime) -> String?
 
-    /// Whether the largest comes first unless reversed.
+    /// Whether the largest value comes first unless reversed.
     package var startsDescending: Bool { alignsRight && name != "id" || name == "reading" || name == "writing" }
 
-    /// Whether its values change seldom, so that rows stay where they are.
+    /// Whether its values rarely change, so that rows keep their positions.
     package var isSteady: Bool { ["id", "peer", "local", "tls", "alpn", "ws", "name", "age"].contains(name) }
 
-    /// Every column by which rows can be ordered.
+    /// Every column that rows can be sorted by.
     package static let all: [ListColumn] = standard + optional
 
-    /// The column of this name.
+    /// Returns the column of this name, or `nil` if there is none.
     package static func named(_ name: String) -> ListColumn? { all.first { $0.name == name } }
 
-    /// What the one row of a relayed pair is ordered by: what stands in it.
+    /// Returns the sort value for the single row of a relayed pair: the value it shows.
     func value(of pair: RelayPair, _ now: MonotonicTime, _ findings: Findings) -> Value? {
         switch name {
         case "state": .text(pair.worst.stateWord)
         case "peer": .text("\(pair.client.peerText) \(pair.server.peerText)")
-        // In its place are the two ends.
+        // The two ends take its place.
         case "reading": nil
         case "writing": Self.number(pair.queuedBytes > 0 ? Double(pair.queuedBytes) : nil)
         case "warnings": Self.warnings(pair.legs.map(\.id), findings)
@@ -57,7 +57,7 @@ package struct ListColumn: Sendable {
         }
     }
 
-    /// What stands in the one row of a relayed pair.
+    /// Returns the text for the single row of a relayed pair.
     func text(of pair: RelayPair, _ now: MonotonicTime) -> String? {
         guard summed != nil else { return pair.legs.lazy.compactMap { text($0, now) }.first }
         return pair.isLive ? sum(of: pair).map { Format.bytes($0) } : nil
@@ -76,7 +76,7 @@ package struct ListColumn: Sendable {
 
     private static func number(_ value: Double?) -> Value? { value.map { .number($0) } }
 
-    /// Those that are always there; list and row know what they draw in them.
+    /// Creates a column that is always shown. The list and the row know what to draw in it.
     private static func fixed(
         _ name: String, _ title: String, _ meaning: String, right: Bool = false,
         _ value: @escaping @Sendable (SocketSnapshot, MonotonicTime, Findings) -> Value?
@@ -104,7 +104,7 @@ package struct ListColumn: Sendable {
         fixed("warnings", "!", "warnings", right: true) { socket, _, findings in warnings([socket.id], findings) },
     ]
 
-    /// Those that are shown where they are chosen and there is room, the first ones first.
+    /// The columns that are shown if they are chosen and there is room, in this order.
     package static let optional: [ListColumn] = [
         kernel("recvq", "RECV-Q", "bytes in the kernel that nobody has read", isOn: true) { $0.receiveQueue },
         kernel("sendq", "SEND-Q", "bytes in the kernel that the peer has not acknowledged", isOn: true) {

@@ -1,7 +1,7 @@
 import SocketCore
 
-/// Where the columns of the list stand at a width. What matters least is left out first: optional columns from the last
-/// to the first, then send rate, receive rate, writes, state.
+/// The columns of the list at a given width. The least important ones are left out first: optional columns from the
+/// last to the first, then send rate, receive rate, writes, state.
 package struct ListColumns {
     package struct Column: Hashable {
         package var x: Int
@@ -17,7 +17,7 @@ package struct ListColumns {
     package var receiveRate: Column?
     package var sendRate: Column?
     package var warnings: Column
-    /// Those of the chosen columns that have room, in order.
+    /// The chosen columns that have room, in order.
     package var optional: [(column: ListColumn, place: Column)] = []
 
     private static let leastPeer = 17
@@ -27,7 +27,7 @@ package struct ListColumns {
         let leastPeer = min(Self.leastPeer, max(1, width - fixed - 1 - 15 - 2))
         var room = width - fixed - (leastPeer + 1) - 15 - 2
         func take(_ columns: Int) -> Bool {
-            // What matters less never stands where what matters more had no room.
+            // A less important column is never shown if a more important one had no room.
             guard room >= columns else {
                 room = min(room, 5)
                 return false
@@ -39,7 +39,7 @@ package struct ListColumns {
         let hasWriting = take(12)
         let hasReceiveRate = take(6)
         let hasSendRate = take(6)
-        // Amounts are told whole before the peer gets more.
+        // Amounts are shown in full before the peer gets more room.
         var (moreReading, moreWriting) = (0, 0)
         func widen(_ column: inout Int, by columns: Int) {
             let more = min(room, columns)
@@ -49,7 +49,7 @@ package struct ListColumns {
         if hasWriting { widen(&moreWriting, by: 1) }
         widen(&moreReading, by: 2)
         if hasWriting { widen(&moreWriting, by: 3) }
-        // A few columns more for the peer are worth more than a column that nobody asked for.
+        // More room for the peer is better than an optional column that was not chosen.
         let wanted = ListColumn.optional.filter { chosen.contains($0.name) }
         let shown = wanted.prefix { take($0.width + 1) }
         let morePeer = min(room, 4 + max(0, room - 4) * 2 / 3)
@@ -72,12 +72,12 @@ package struct ListColumns {
         for column in shown { optional.append((column, place(column.width))) }
     }
 
-    /// From READING to the last column before the totals: where a closed row says why.
+    /// From READING to the last column before the totals, where a closed row shows the reason.
     package var reason: Column {
         let end = writing ?? reading
         return Column(x: reading.x, width: end.x + end.width - reading.x)
     }
 
-    /// PEER and READING: where a relayed pair names both of its ends.
+    /// PEER and READING, where a relayed pair shows both of its ends.
     package var pair: Column { Column(x: peer.x, width: reading.x + reading.width - peer.x) }
 }

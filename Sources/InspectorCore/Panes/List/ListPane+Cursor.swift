@@ -1,14 +1,14 @@
 import SocketCore
 
-/// The cursor: which connection it is on when rows come and go.
+/// The cursor: which connection it is on when rows are added or removed.
 extension ListPane {
     /// What the user is doing while the rows change.
     struct Pursuit {
         var tab: Model.Tab
         var hasDialog: Bool
-        /// What is typed in the field, if one is open.
+        /// The purpose of the open field, if there is one.
         var field: OpenField.Purpose?
-        /// A socket that was opened for the user and is in no snapshot yet.
+        /// A socket opened for the user that is in no snapshot yet.
         var expected: SocketID?
     }
 
@@ -18,13 +18,13 @@ extension ListPane {
         var top: Int
     }
 
-    /// The newest connection, if the cursor follows them, is not on it, and nothing else is being done.
+    /// Returns the newest connection, if the cursor follows new ones, is not on it, and the user is doing nothing else.
     func newest(during pursuit: Pursuit) -> SocketID? {
         guard follows, pursuit.tab == .list, found == nil, !pursuit.hasDialog, pursuit.field == nil else { return nil }
         return rows.max().flatMap { $0 == selected ? nil : $0 }
     }
 
-    /// Puts the cursor where its rule says. `row` is where it was.
+    /// Moves the cursor by its rule. `row` is its previous row.
     mutating func reselect(_ row: Int?, during pursuit: Pursuit, in shared: Shared) {
         if found != nil { return }
         if !stays(row, during: pursuit, in: shared) {
@@ -42,12 +42,12 @@ extension ListPane {
         {
             return true
         }
-        // What is being looked at stays, listed or not: what is typed must never go to another connection.
+        // Whatever is being viewed stays selected, listed or not, so that typed text never goes to another connection.
         return isElsewhere || pursuit.field == .command
     }
 
-    /// Nobody has moved the cursor yet and it is on what was there first, a listener or something that is over: the
-    /// first connection that lives is more worth a look.
+    /// Moves to the first live connection, if the user has not moved the cursor yet and it is on a listener or an ended
+    /// session, because a live connection is more interesting.
     private mutating func leaveListener(during pursuit: Pursuit, in shared: Shared) {
         guard !isChosen, pursuit.tab == .list || pursuit.tab == .start, !pursuit.hasDialog, pursuit.field != .command,
             let shown = shared.shown, let socket = selected.flatMap(shown.socket),
@@ -59,7 +59,7 @@ extension ListPane {
         if let first { selected = first }
     }
 
-    /// Lets the cursor keep its connection, keep its place, or go to each new connection.
+    /// Steps the cursor rule: keep the connection, keep the position, or move to each new connection.
     mutating func stepCursorRule() -> Model.Notice {
         cursor = cursor.next
         isChosen = true

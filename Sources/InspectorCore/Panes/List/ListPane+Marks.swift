@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What is done to all marked connections at once.
+/// An action on all marked connections.
 package enum MarkedAct: Hashable, Sendable {
     case askHow
     case close(CloseMode)
@@ -10,9 +10,9 @@ package enum MarkedAct: Hashable, Sendable {
     case unmark
 }
 
-/// Marks: many connections that are acted on together.
+/// Marks, for acting on several connections at once.
 extension ListPane {
-    /// Marks the row with the cursor, or takes its mark away.
+    /// Marks the row with the cursor, or removes its mark.
     mutating func toggleMark(in shared: Shared) {
         guard let selected else { return }
         let legs = shared.shown?.socket(selected).flatMap { pair(of: $0, in: shared)?.legs.map(\.id) } ?? [selected]
@@ -20,7 +20,7 @@ extension ListPane {
         if marked.isEmpty { showsMarked = false }
     }
 
-    /// Marks all rows that are listed. If all of them are marked, takes their marks away.
+    /// Marks all listed rows, or removes their marks if all are marked.
     mutating func toggleMarks(in shared: Shared) -> Model.Notice {
         if marked.isSuperset(of: rows) { marked.subtract(rows) } else { marked.formUnion(rows) }
         if marked.isEmpty { showsMarked = false }
@@ -31,7 +31,7 @@ extension ListPane {
                 ? "nothing is marked" : keys.naming("\(count) marked; {close} closes them, {act-on-marked} does more"))
     }
 
-    /// Takes the marks of sessions away that are gone.
+    /// Removes the marks of sessions that are gone.
     mutating func forget(_ isGone: (SocketID) -> Bool) {
         for id in marked where isGone(id) { marked.remove(id) }
         if marked.isEmpty { showsMarked = false }
@@ -42,7 +42,7 @@ extension ListPane {
         showsMarked = false
     }
 
-    /// Lists marked sessions only, or all again.
+    /// Lists only marked sessions, or all of them.
     mutating func toggleMarkedOnly(in shared: Shared) -> Model.Notice {
         guard showsMarked || !marked.isEmpty else { return nothingMarked(in: shared) }
         showsMarked.toggle()
@@ -57,20 +57,20 @@ extension ListPane {
             shared.options.keys.naming("nothing is marked: {mark} marks a row, {mark-all} all that are listed"))
     }
 
-    /// The marked sessions that have traffic to save, in the order of their numbers.
+    /// Returns the marked sessions that have traffic to save, sorted by number.
     func savable(in shared: Shared) -> [SocketID] {
         marked.sorted().filter { id in shared.shown?.socket(id).map { $0.role != .listener } ?? false }
     }
 
-    /// How many rows are marked: a relayed pair counts once, whichever leg is marked.
+    /// Returns the number of marked rows. A relayed pair counts once, whichever leg is marked.
     func markCount(in shared: Shared) -> Int { Set(marked.map { listed($0, in: shared) }).count }
 
-    /// How many marked rows are not over.
+    /// Returns the number of marked rows that have not ended.
     func liveMarkCount(in shared: Shared) -> Int {
         Set(markedSockets(in: shared).map { listed($0.id, in: shared) }).count
     }
 
-    /// The live marked sessions, both legs of each pair that is one row, in the order of their numbers.
+    /// Returns the live marked sessions, with both legs of each pair shown as one row, sorted by number.
     func markedSockets(in shared: Shared) -> [SocketSnapshot] {
         guard let shown = shared.shown else { return [] }
         let sockets = marked.compactMap(shown.socket).flatMap { pair(of: $0, in: shared)?.legs ?? [$0] }

@@ -2,10 +2,10 @@ import SocketCore
 
 /// The rows: which sessions are listed, and in what order.
 extension ListPane {
-    /// How long the order rests after a key press, so that no row moves just before it is acted on.
+    /// How long the order is kept after a key press, so that no row moves just before the user acts on it.
     static let orderRests = Duration.seconds(1)
 
-    /// Filters and orders the rows.
+    /// Filters and sorts the rows.
     mutating func orderRows(_ snapshot: EngineSnapshot, in shared: Shared) {
         var sockets = snapshot.sockets
         if !filter.isEmpty { sockets = filter.matching(sockets, snapshot.time, shared.findings) }
@@ -25,29 +25,29 @@ extension ListPane {
         rows += sorting.ids(of: sockets, snapshot.time, shared.findings, pairedIn: showsLegs ? nil : snapshot)
     }
 
-    /// The pair that a session is a leg of, while pairs are shown as one.
+    /// Returns the pair of a leg, while pairs are shown as one row.
     func pair(of socket: SocketSnapshot, in shared: Shared) -> RelayPair? {
         showsLegs || socket.linked == nil ? nil : shared.shown?.pair(of: socket)
     }
 
-    /// The session by which a session is listed and marked.
+    /// Returns the session that represents a session in the list and for marks.
     func listed(_ id: SocketID, in shared: Shared) -> SocketID {
         showsLegs ? id : shared.shown?.pair(of: id)?.client.id ?? id
     }
 
-    /// The row that a session has, its pair's if it is a leg of one.
+    /// Returns the row of a session, or of its pair if it is a leg of one.
     package func row(of id: SocketID, in shared: Shared) -> Int? {
         rows.firstIndex(of: id) ?? rows.firstIndex(of: listed(id, in: shared))
     }
 
-    /// The row so many rows from the cursor, held at both ends.
+    /// Returns the session `step` rows from the cursor, limited to the first and the last row.
     func row(_ step: Int, in shared: Shared) -> SocketID? {
         guard !rows.isEmpty else { return nil }
         let target = selected.flatMap { row(of: $0, in: shared) }.map { $0 + step } ?? 0
         return rows[min(max(0, target), rows.count - 1)]
     }
 
-    /// Scrolls so that the row with the cursor is in sight.
+    /// Scrolls so that the row with the cursor is visible.
     mutating func keepInSight(height: Int, in shared: Shared) {
         let height = max(1, height)
         found?.keepInSight(height: height)
@@ -59,8 +59,8 @@ extension ListPane {
         top = min(max(0, top), max(0, rows.count - height))
     }
 
-    /// Scrolls as far as the cursor is about to jump, so that it stays in its line of the screen; back where it came from,
-    /// shows what was there before. Where both rows are in sight nothing scrolls.
+    /// Scrolls by the distance of a jump, so that the cursor stays on its line of the screen. A jump back restores the
+    /// previous scroll position. If both rows are visible, does not scroll.
     mutating func scroll(along target: SocketID, height: Int, in shared: Shared) {
         guard let source = selected, let from = row(of: source, in: shared), let to = row(of: target, in: shared) else {
             return
@@ -74,7 +74,7 @@ extension ListPane {
         }
     }
 
-    /// Whether the cursor is to stay in its row, which another connection has come into.
+    /// Whether the cursor must stay in its row, which now has another connection.
     func keepsPlace(_ row: Int?, in shared: Shared) -> Bool {
         guard let row, rows.indices.contains(row), selected.map({ listed($0, in: shared) }) != rows[row] else {
             return false
@@ -88,7 +88,7 @@ extension ListPane {
 
     // MARK: What is listed, and in what order
 
-    /// Orders at once, whether the order rests or not.
+    /// Sorts at once, even after a recent key press.
     mutating func sort(_ sorting: Sorting) -> Model.Notice {
         self.sorting = sorting
         keyPressed = nil
@@ -102,7 +102,7 @@ extension ListPane {
         return sort(sorting)
     }
 
-    /// Sorts by the column so many places to the right.
+    /// Sorts by the column `step` columns to the right.
     mutating func sortByColumn(_ step: Int, width: Int, in shared: Shared) -> Model.Notice {
         let names = sortable(width: width, in: shared)
         let index = names.firstIndex(of: sorting.name) ?? -1
@@ -125,11 +125,11 @@ extension ListPane {
 
     // MARK: Search
 
-    /// Begins a search through the payloads of all connections; what another one found is dropped.
+    /// Starts a search through the payloads of all connections. Earlier results are dropped.
     mutating func find(_ search: PayloadSearch, in shared: Shared) -> FindRequest {
         findsBegun += 1
         let sockets = (shared.shown?.sockets ?? []).filter { socket in
-            // What one leg of a pair receives, the other sends: the client's leg has all of it.
+            // One leg of a pair receives what the other sends, so the client's leg has everything.
             socket.role != .listener && (pair(of: socket, in: shared)?.client.id ?? socket.id) == socket.id
         }
         let request = FindRequest(number: findsBegun, search: search, sockets: sockets.map(\.id))
@@ -146,7 +146,7 @@ extension ListPane {
         }
     }
 
-    /// The next row that matches the search, or the one before; the search goes around the end.
+    /// Returns the next or the previous row that matches the search. Wraps around.
     func match(_ step: Int, in shared: Shared) -> SocketID? {
         guard !rows.isEmpty else { return nil }
         let begin = selected.flatMap { row(of: $0, in: shared) } ?? 0
@@ -159,12 +159,12 @@ extension ListPane {
 
     // MARK: Columns
 
-    /// Shows a column or leaves it out.
+    /// Shows or hides a column.
     mutating func toggleColumn(_ name: String) {
         if columns.remove(name) == nil { columns.insert(name) }
     }
 
-    /// The columns that are in sight at a width and can be sorted by, from left to right.
+    /// Returns the sortable columns that are visible at a width, from left to right.
     func sortable(width: Int, in shared: Shared) -> [String] {
         let places = ListColumns(width: width, idWidth: shared.summary.idWidth, chosen: columns)
         var names = ["id"]

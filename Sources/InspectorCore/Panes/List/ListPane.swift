@@ -2,12 +2,12 @@ import SocketCore
 
 /// The state of the list.
 package struct ListPane: Hashable, Sendable {
-    /// What the cursor keeps when the rows change their order.
+    /// What the cursor keeps when the order of rows changes.
     package enum CursorRule: Hashable, Sendable, CaseIterable {
-        /// Its connection. Sorted by what changes all the time, the first row keeps its place.
+        /// The connection. If rows are sorted by a changing value, a cursor on the first row stays there.
         case connection
         case place
-        /// Nothing: it goes to each new connection.
+        /// Nothing. The cursor moves to each new connection.
         case newest
 
         var next: CursorRule {
@@ -18,7 +18,7 @@ package struct ListPane: Hashable, Sendable {
             }
         }
 
-        /// What the footer says when it is chosen.
+        /// The text in the footer when it is chosen.
         var sentence: String {
             switch self {
             case .connection: "the cursor stays on its connection"
@@ -27,7 +27,7 @@ package struct ListPane: Hashable, Sendable {
             }
         }
 
-        /// What the tab line says, or `nil` for the usual rule.
+        /// The text in the tab line, or `nil` for the default rule.
         var chip: String? {
             switch self {
             case .connection: nil
@@ -37,20 +37,20 @@ package struct ListPane: Hashable, Sendable {
         }
     }
 
-    /// The sessions listed, in order. A relayed pair is listed as its client's leg.
+    /// The listed sessions, in order. A relayed pair is listed as its client's leg.
     package internal(set) var rows: [SocketID] = []
-    /// How many rows there would be without a filter.
+    /// The number of rows without the filter.
     package internal(set) var total = 0
     package internal(set) var selected: SocketID?
     /// Whether the user has moved the cursor.
     package internal(set) var isChosen = false
-    /// Index of the first row in sight.
+    /// The index of the first visible row.
     package internal(set) var top = 0
-    /// Where the cursor jumped from last, to where, and the first row that was in sight before.
+    /// The last jump of the cursor, and the first visible row from before.
     var jump: Jump?
     package internal(set) var sorting = Sorting()
     package internal(set) var filter = Filter()
-    /// The optional columns that are wanted.
+    /// The chosen optional columns.
     package internal(set) var columns = Set(ListColumn.optional.filter(\.isOn).map(\.name))
     package internal(set) var marked: Set<SocketID> = []
     /// Whether only marked sessions are listed.
@@ -59,22 +59,22 @@ package struct ListPane: Hashable, Sendable {
     package internal(set) var showsLegs = false
     package internal(set) var cursor = CursorRule.connection
     package internal(set) var search = ""
-    /// When a key was last pressed, by the time of the snapshot shown then: the order rests for a second.
+    /// When a key was last pressed, by the time of the snapshot shown then. The order is then kept for one second.
     package internal(set) var keyPressed: MonotonicTime?
-    /// The results of `:find`, which take the place of the rows until they are dropped.
+    /// The results of `:find`, which replace the rows until they are dropped.
     package internal(set) var found: FoundPane?
-    /// Programs in the place of the rows; `nil`: sockets are listed.
+    /// The list of programs that replaces the rows, or `nil` if sockets are listed.
     package internal(set) var programs: ProgramsPane?
     /// The filter of the list of programs from which the sockets of one were opened.
     var programsFilter: Filter?
-    /// How many searches over all connections were begun.
+    /// The number of searches over all connections.
     var findsBegun = 0
-    /// How often all rows were matched with a filter that was set.
+    /// How often all rows were matched with a newly set filter.
     package internal(set) var filterRuns = 0
 
     package init() {}
 
-    /// Whether the cursor goes to each new connection.
+    /// Whether the cursor moves to each new connection.
     package var follows: Bool { cursor == .newest }
 
     /// Lists programs, or sockets.
@@ -83,7 +83,7 @@ package struct ListPane: Hashable, Sendable {
         programsFilter = nil
     }
 
-    /// The user has moved the cursor, so it does not run away from there.
+    /// Called when the user moves the cursor. It then no longer moves to new connections.
     mutating func stopFollowing() {
         if cursor == .newest { cursor = .connection }
     }

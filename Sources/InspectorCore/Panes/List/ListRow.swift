@@ -76,20 +76,20 @@ struct ListRow {
 
     private func total(_ count: UInt64) -> String { String(model.glyphs.sigma) + Format.bytes(count) }
 
-    /// The program at an end of a connection that is captured.
+    /// Returns the program at an end of a captured connection.
     private func program(_ end: CapturedEnds.End?, _ width: Int) -> Line {
         guard let program = CapturedWords.program(end) else { return safe("-", .dim) }
-        // Its name is worth more than half of its number.
+        // The whole name is more useful than a name with half of its number.
         return safe(Shorten.fitting([program, String(program.prefix { $0 != "[" })], in: width), base)
     }
 
-    /// Columns for what a rule or breakpoint does where nothing else has room for it.
+    /// The width for the effect of a rule or breakpoint, if there is no other room for it.
     private var narrow: Int {
         guard columns.writing == nil, let fault = pair?.client.fault else { return 0 }
         return FaultWords.cell(fault, now: model.now, width: Self.narrowest).map { $0.count + 1 } ?? 0
     }
 
-    /// They are at the end of the ends.
+    /// The place of these columns, at the end of the two ends.
     private var narrowPlace: ListColumns.Column? {
         let end = columns.pair.x + columns.pair.width
         return narrow > 0 ? ListColumns.Column(x: end - narrow + 1, width: narrow - 1) : nil
@@ -106,7 +106,7 @@ struct ListRow {
         listenerFault ?? ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket))
     }
 
-    /// The rule that lets a listener accept nothing.
+    /// The rule that stops a listener from accepting.
     private var listenerFault: Line? {
         guard socket.role == .listener else { return nil }
         let width = (columns.writing ?? columns.reading).width
@@ -117,13 +117,13 @@ struct ListRow {
     private var isLive: Bool { pair?.isLive ?? socket.isLive }
     private var base: Role { isLive ? .plain : .closed }
 
-    /// How it ended; of a pair, which end closed first, or how the leg ended that was the first to.
+    /// How it ended. For a pair, which end closed first, or how the leg that ended first did.
     private var ending: String? {
         guard let pair else { return socket.shortEnding(timeout: model.shared.timeouts[socket.id]) }
         return pair.ending(timeout: model.shared.timeouts[pair.worst.id])
     }
 
-    /// Where a closed pair names its ends, and where it says why: that gives way to the ends as far as it can.
+    /// The columns of a closed pair's ends and of its reason. The reason gives up room for the ends as far as possible.
     private var closedPair: (ends: ListColumns.Column, reason: ListColumns.Column) {
         guard let pair else { return (columns.peer, columns.reason) }
         let end = columns.reason.x + columns.reason.width
@@ -136,7 +136,7 @@ struct ListRow {
         )
     }
 
-    /// A reason without the words that it can be told without, where the whole of it does not fit.
+    /// Returns a reason, without its less important words if it does not fit.
     private static func fitted(_ text: String, to width: Int) -> String {
         var forms = [text]
         for word in [" its side", " (FIN)", " first", "client: ", "server: "] {
@@ -145,7 +145,7 @@ struct ListRow {
         return Shorten.fitting(forms.dropLast(2) + forms.suffix(1), in: width)
     }
 
-    /// What the relay has still to forward, in each direction.
+    /// Returns the bytes that the relay still has to forward, in each direction.
     private func queued(_ pair: RelayPair) -> Line {
         if let words = FaultWords.cell(
             pair.client.fault, now: model.now, width: columns.writing?.width ?? Self.narrowest)

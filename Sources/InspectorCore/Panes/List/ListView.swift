@@ -7,7 +7,7 @@ package enum ListView {
         guard let snapshot = model.shown, !snapshot.sockets.isEmpty else { return drawEmpty(model, rect, on: &canvas) }
         if let programs = model.list.programs { return ProgramsView.draw(programs, model, rect, on: &canvas) }
         if model.shared.showsHost { return drawHost(model, snapshot, rect, on: &canvas) }
-        // A column stays blank before what stands on the right of the list.
+        // One column stays blank before the pane on the right.
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
         let columns = ListColumns(width: width, idWidth: model.shared.summary.idWidth, chosen: model.list.columns)
         heading(model, columns, rect.top(1), on: &canvas)
@@ -32,7 +32,7 @@ package enum ListView {
     }
 
     private static func heading(_ model: Model, _ columns: ListColumns, _ rect: Rect, on canvas: inout Canvas) {
-        // Of reads and writes of others nothing is known: who they are stands there.
+        // Reads and writes of captured programs are unknown. The columns show the programs instead.
         let captured = model.shared.showsCapture ? ["peer": "ADDRESS", "reading": "CLIENT", "writing": "SERVER"] : [:]
         func put(_ place: ListColumns.Column?, _ name: String) {
             guard let place, let column = ListColumn.named(name) else { return }

@@ -2,7 +2,7 @@ import SocketCore
 
 /// The queues of a connection in one cell each.
 package enum ListWords {
-    /// `1024/4096 ASK`, `312 to CRLF`, `any`, `unread 23 B`, `12 accepted`. That somebody is asked is never cut off.
+    /// Returns `1024/4096 ASK`, `312 to CRLF`, `any`, `unread 23 B`, `12 accepted`. ASK is never cut off.
     package static func reading(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {
         if let host = socket.host {
             var line = Line()
@@ -30,7 +30,7 @@ package enum ListWords {
         return line
     }
 
-    /// What the barrier of TLS does at the head of the read queue; nil: it is not there.
+    /// Returns the state of the TLS barrier at the head of the read queue, or `nil` if it is not there.
     private static func barrier(_ socket: SocketSnapshot) -> Line? {
         guard let tls = socket.tls, socket.reading.barrier == 0 else { return nil }
         switch tls.phase {
@@ -54,8 +54,7 @@ package enum ListWords {
         return line
     }
 
-    /// Percent, operations after it, bytes pending: `25% +2 1.4M`; without a current one, what waits: `+2 30`.
-    /// `12/64 of text`, `handshake`; nil: it is none, or TLS comes first.
+    /// Returns `12/64 of text` or `handshake`, or `nil` if it is not a WebSocket or TLS comes first.
     private static func webSocket(_ socket: SocketSnapshot) -> Line? {
         guard let facts = socket.ownWebSocket ?? socket.passingWebSocket, socket.isLive, socket.reading.barrier != 0,
             facts.observation == nil || socket.reading.current != nil
@@ -76,7 +75,8 @@ package enum ListWords {
         }
     }
 
-    /// Of a file, its percentage and what is left of it.
+    /// Returns percent, queued writes and pending bytes, `25% +2 1.4M`, or without a current write, what is queued, `+2
+    /// 30`. For a file, returns its percentage and the remaining bytes.
     package static func writing(_ socket: SocketSnapshot, file: (name: String, done: Int, total: Int)? = nil) -> Line {
         guard let operation = socket.writing.current else {
             if let frame = socket.passingWebSocket?.traffic?.sending, socket.isLive {

@@ -1,7 +1,7 @@
 import SocketCore
 
-/// The two ends of a relayed connection in one cell: `127.0.0.1:51022 curl[77] → 127.0.0.1:6379 redis-server[812]`.
-/// Where there is less room, a program's name is kept before its address, and ports before hosts.
+/// The two ends of a relayed connection in one cell: `127.0.0.1:51022 curl[77] → 127.0.0.1:6379 redis-server[812]`. For
+/// lack of room, a program's name is kept before its address, and ports before hosts.
 struct PairWords {
     let model: Model
     let pair: RelayPair
@@ -9,7 +9,8 @@ struct PairWords {
 
     init(model: Model, pair: RelayPair, style: Style) { (self.model, self.pair, self.style) = (model, pair, style) }
 
-    /// The client of a relay of datagrams and the server, between which one socket is; `nil`: it is not such a socket.
+    /// Creates the words for the socket between a client and the server of a datagram relay. Returns `nil` for any
+    /// other socket.
     init?(association socket: SocketSnapshot, model: Model, style: Style) {
         guard let client = socket.datagrams?.client else { return nil }
         var leg = SocketSnapshot(
@@ -22,7 +23,7 @@ struct PairWords {
 
     private struct End {
         var address: String
-        /// Empty: not on this host, or not known.
+        /// The program, or empty if it is not on this host or not known.
         var program: String
         var name: String
 
@@ -40,7 +41,7 @@ struct PairWords {
         var least: String { program.isEmpty ? address : name }
     }
 
-    /// Both ends, and whether the server gets another head than the client sent, which is said before addresses are.
+    /// Returns both ends. Whether the server gets another head than the client sent takes precedence over addresses.
     func live(width: Int) -> Line {
         guard pair.client.relay?.isHeadRewritten == true else { return ends(width: width) }
         let mark = Line("  head rewritten", Style(.warn))
@@ -78,7 +79,7 @@ struct PairWords {
         return line
     }
 
-    /// Both ends get half of the room, and what the other one leaves.
+    /// Shortens both ends to half of the room each, plus what the other one leaves.
     private func cut(_ left: String, _ right: String, width: Int) -> Line {
         let room = max(2, width - arrow.count)
         let (first, second) = (safe(left), safe(right))

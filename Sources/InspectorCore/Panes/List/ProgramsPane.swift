@@ -1,11 +1,11 @@
 import SocketCore
 
-/// The programs of the listed sockets, in the place of the rows.
+/// The programs of the listed sockets, which replace the rows.
 package struct ProgramsPane: Hashable, Sendable {
-    /// Whose sockets a row counts.
+    /// The owner whose sockets a row counts.
     package enum Owner: Hashable, Sendable {
         case process(Int32)
-        /// Programs of this user that cannot be seen.
+        /// This user's programs that can't be seen.
         case user(UInt32)
         /// Sockets that their programs have closed, or not accepted yet.
         case nobody
@@ -15,15 +15,15 @@ package struct ProgramsPane: Hashable, Sendable {
         package var owner: Owner
         /// Not sanitized.
         package var title: String
-        /// Sockets by state; `other` are those in none of the three.
+        /// The number of sockets by state. `other` counts those in none of the three.
         package var (established, listening, closeWait, other) = (0, 0, 0, 0)
-        /// Bytes a second; `nil`: of none of its sockets is it known.
+        /// Bytes per second, or `nil` if they are not known for any of its sockets.
         package var receiveRate: Double?
         package var sendRate: Double?
-        /// The worst of its verdicts, and how long the longest has held.
+        /// Its worst verdict. `lasting` is the duration of the longest one.
         package var worst: Finding?
         package var lasting: Duration?
-        /// The socket that the worst is about, or its first one.
+        /// The socket of the worst verdict, or its first socket.
         package var socket: SocketID
 
         package var count: Int { established + listening + closeWait + other }
@@ -32,7 +32,7 @@ package struct ProgramsPane: Hashable, Sendable {
             (self.owner, self.title, self.socket) = (owner, title, socket)
         }
 
-        /// `nil`: no filter names its sockets.
+        /// The filter that selects its sockets, or `nil` if there is none.
         var filter: String? {
             switch owner {
             case .process(let number): "pid:\(number)"
@@ -45,13 +45,13 @@ package struct ProgramsPane: Hashable, Sendable {
     package private(set) var rows: [Row] = []
     /// The row with the cursor.
     package private(set) var chosen: Owner?
-    /// The first row in sight.
+    /// The first visible row.
     package private(set) var top = 0
 
     package var cursor: Int { chosen.flatMap { owner in rows.firstIndex { $0.owner == owner } } ?? 0 }
     package var current: Row? { rows.indices.contains(cursor) ? rows[cursor] : nil }
 
-    /// Counts the live ones of these sockets; the worst program comes first.
+    /// Counts the live ones of these sockets. The worst program comes first.
     mutating func take(_ sockets: [SocketSnapshot], _ findings: Findings) {
         let place = cursor
         var found: [Owner: Row] = [:]
@@ -65,7 +65,7 @@ package struct ProgramsPane: Hashable, Sendable {
             if worse != better { return worse > better }
             return left.count == right.count ? left.title < right.title : left.count > right.count
         }
-        // Without its row the cursor stays in its place.
+        // If its row is gone, the cursor keeps its position.
         if chosen == nil || !rows.contains(where: { $0.owner == chosen }) {
             chosen = rows.isEmpty ? nil : rows[min(place, rows.count - 1)].owner
         }

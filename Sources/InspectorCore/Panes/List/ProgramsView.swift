@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Programs in the place of sockets: how many sockets each has in which state, its rates and its worst verdict.
+/// Programs instead of sockets: the number of each one's sockets by state, its rates and its worst verdict.
 enum ProgramsView {
     private typealias Row = ProgramsPane.Row
 
@@ -10,7 +10,8 @@ enum ProgramsView {
         var text: @Sendable (Row) -> String?
     }
 
-    /// What matters least comes last, and is left out first; in sight they keep the order of `places`.
+    /// The columns, in order of importance. The last ones are left out first. On the screen they are in the order of
+    /// `places`.
     private static let columns: [Column] = [
         Column(title: "SOCKETS", width: 7) { "\($0.count)" },
         Column(title: "WAIT", width: 5) { $0.lasting.map { Format.duration($0) } },
@@ -70,7 +71,7 @@ enum ProgramsView {
             Line("  no program has a socket that the filter lists", Style(.dim)), row: 0, in: body, model.glyphs)
     }
 
-    /// The name of the worst verdict where there is room, and its mark.
+    /// Returns the mark of the worst verdict, with its name if there is room.
     private static func mark(_ row: Row, width: Int?) -> Line {
         var line = Line()
         if let width { line.append(" " + Format.padded(row.worst?.lint ?? "", to: width), Style(.dim)) }

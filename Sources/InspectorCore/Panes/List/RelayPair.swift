@@ -10,8 +10,8 @@ package struct RelayPair: Hashable, Sendable {
     package var legs: [SocketSnapshot] { [client, server] }
     package var isLive: Bool { client.isLive || server.isLive }
 
-    /// The leg that tells most of how the pair is doing: the one that is over, or else further from an established
-    /// connection. Of two that are over, the one that ended first.
+    /// The leg that best shows the state of the pair: the one that has ended, or else the one further from being
+    /// established. If both have ended, the one that ended first.
     package var worst: SocketSnapshot {
         if let left = client.closed, let right = server.closed {
             if left.time == right.time { return left.error == nil && right.error != nil ? server : client }
@@ -20,14 +20,14 @@ package struct RelayPair: Hashable, Sendable {
         return server.severity > client.severity ? server : client
     }
 
-    /// `<` if the state is that of the client's leg, `>` if the server's, `&` if both are in it.
+    /// `<` if the state is that of the client's leg, `>` if it is the server's, `&` if both have it.
     package var mark: String {
         if isLive, client.stateWord == server.stateWord { return "&" }
         return worst.id == client.id ? "<" : ">"
     }
 
-    /// How it ended, naming the end that closed first: `client closed first (FIN)`, `server: reset by peer`. `timeout` is
-    /// that of the worst leg.
+    /// Returns how it ended, with the end that closed first: `client closed first (FIN)`, `server: reset by peer`.
+    /// `timeout` is that of the worst leg.
     package func ending(timeout: TimeoutNote?) -> String? {
         let ended = worst
         guard let words = ended.shortEnding(timeout: timeout), ended.webSocket?.report == nil,
@@ -44,13 +44,14 @@ package struct RelayPair: Hashable, Sendable {
         return "\(name(first)) closed first (FIN)" + (first.lossWords.map { ", " + $0 } ?? "")
     }
 
-    /// The bytes that wait, both directions together.
+    /// The queued bytes of both directions.
     package var queuedBytes: Int { client.writing.pendingBytes + server.writing.pendingBytes }
 
-    /// How it ended, as the leg did that was the first to; `nil` while either is live.
+    /// The close record of the leg that ended first, or `nil` while either is live.
     package var closed: CloseRecord? { isLive ? nil : worst.closed }
 
-    /// The bytes that wait in either direction: `> 1.2M`, `< 30K`, or both, closer together where there is little room.
+    /// Returns the queued bytes in each direction: `> 1.2M`, `< 30K`, or both, with less space between them for lack of
+    /// room.
     package func queued(width: Int) -> String {
         let ways = [(">", server.writing.pendingBytes), ("<", client.writing.pendingBytes)].filter { $0.1 > 0 }
         return Shorten.fitting(
@@ -71,8 +72,8 @@ extension SocketSnapshot {
 }
 
 extension EngineSnapshot {
-    /// The relayed pair that a session is a leg of, or `nil`. The client connects first, so its leg has the lower
-    /// number.
+    /// Returns the relayed pair of a leg, or `nil` for any other session. The client connects first, so its leg has the
+    /// lower number.
     package func pair(of socket: SocketSnapshot) -> RelayPair? {
         guard let linked = socket.linked, let index = position(of: linked), sockets[index].linked == socket.id
         else { return nil }
@@ -80,7 +81,7 @@ extension EngineSnapshot {
             ? RelayPair(client: socket, server: sockets[index]) : RelayPair(client: sockets[index], server: socket)
     }
 
-    /// Where the other leg of a pair stands, or `nil` if the session there is not a leg of one.
+    /// Returns the index of the other leg of a pair, or `nil` if the session at `index` is not a leg of one.
     func positionOfOtherLeg(at index: Int) -> Int? {
         guard let linked = sockets[index].linked, let other = position(of: linked),
             sockets[other].linked == sockets[index].id
@@ -88,15 +89,15 @@ extension EngineSnapshot {
         return other
     }
 
-    /// The pair of a session by its name.
+    /// Returns the pair of a session by its name.
     package func pair(of id: SocketID) -> RelayPair? { position(of: id).flatMap { pair(of: sockets[$0]) } }
 
-    /// Sessions with one for each relayed pair, the client's leg, whichever leg is among them.
+    /// Returns the sessions with each relayed pair replaced by its client's leg, whichever leg is among them.
     func joiningPairs(_ listed: [SocketSnapshot]) -> [SocketSnapshot] {
         var joined: [SocketSnapshot] = []
         joined.reserveCapacity(listed.count)
         var clients: Set<SocketID> = []
-        // By index: a loop over the elements would copy each of them.
+        // By index, because a loop over the elements would copy each of them.
         for index in listed.indices {
             guard listed[index].linked != nil, let pair = pair(of: listed[index]) else {
                 joined.append(listed[index])
@@ -107,7 +108,7 @@ extension EngineSnapshot {
         return joined
     }
 
-    /// How many rows all sessions are with one for each relayed pair.
+    /// The number of rows if each relayed pair is one row.
     var joinedCount: Int {
         sockets.indices.count { sockets[$0].linked == nil || pair(of: sockets[$0])?.server.id != sockets[$0].id }
     }

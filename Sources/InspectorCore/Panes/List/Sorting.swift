@@ -1,7 +1,7 @@
 import SocketCore
 
-/// The order of the list. Live connections come first, then those whose value is unknown, listeners after the others,
-/// then what is closed, the latest first; equal ones keep the order of their ids.
+/// The order of the list. Live connections come first, then those whose value is unknown, then listeners, then closed
+/// ones, the latest first. Equal ones are sorted by id.
 package struct Sorting: Hashable, Sendable {
     /// The name of the column.
     package var name: String
@@ -12,20 +12,21 @@ package struct Sorting: Hashable, Sendable {
         descending = ListColumn.named(name)?.startsDescending ?? false
     }
 
-    /// The column, or ID if the name is not one of a column.
+    /// The column, or ID if there is none of that name.
     package var column: ListColumn { ListColumn.named(name) ?? ListColumn.standard[0] }
 
-    /// What one row is ordered by.
+    /// The sort key of one row.
     private struct SortKey {
         var index: Int
-        /// 0: live with a value, 1: live without, 2: listener without, 3: closed.
+        /// 0 for live with a value, 1 for live without one, 2 for a listener without one, 3 for closed.
         var group: Int
         var number: Double
         var text: String
     }
 
-    /// The ids of these sessions in order. Those given are in the order of their ids. In `pairedIn` are both legs of the
-    /// relayed pairs that are one row each, in the place of the client's leg; `nil` orders each leg apart.
+    /// Returns the ids of these sessions in order. `sockets` must be sorted by id. `pairedIn` has both legs of the
+    /// relayed pairs that are one row each, in the place of the client's leg. If it is `nil`, each leg is sorted
+    /// separately.
     package func ids(
         of sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings, pairedIn pairs: EngineSnapshot? = nil
     ) -> [SocketID] {
@@ -39,7 +40,7 @@ package struct Sorting: Hashable, Sendable {
         return sorted(keys).map { sockets[$0.index].id }
     }
 
-    /// Most rows are quiet and share one value: they are in order already, so only the others are sorted.
+    /// Sorts the rows. Most are quiet, share one value and are already in order, so only the others are sorted.
     private func sorted(_ keys: [SortKey]) -> [SortKey] {
         var quiet: [SortKey] = []
         var rest: [SortKey] = []
