@@ -1,18 +1,18 @@
 import SocketCore
 
-/// Bytes of the peer or for the peer, laid out in rows of a pane.
+/// Bytes from or for the peer, laid out in rows of a pane.
 package struct ByteRows {
     package let mode: ViewMode
     package let width: Int
     package let sanitizer: Sanitizer
     package let glyphs: Glyphs
     package let style: Style
-    /// Where these bytes begin in the message, for the offsets of the hex view.
+    /// The offset of these bytes in the message, for the hex view.
     package var offset = 0
-    /// Whether a line feed in the text view is a byte like any other: in binary it ends no line.
+    /// Whether a line feed in the text view is an ordinary byte. In binary data it does not end a line.
     package var isBinary = false
 
-    /// Columns left of the text.
+    /// The indent of the text.
     private static let indent = 2
     private static let tabStop = 8
 
@@ -24,7 +24,7 @@ package struct ByteRows {
         self.style = style
     }
 
-    /// The first `limit` rows, and how many bytes they show.
+    /// Returns the first `limit` rows, and the number of bytes that they show.
     package func rows(_ bytes: [UInt8], limit: Int) -> (rows: [Line], shown: Int) {
         switch mode {
         case .text, .auto, .dissected: text(bytes, limit: limit)
@@ -33,16 +33,17 @@ package struct ByteRows {
         }
     }
 
-    /// Where the last rows begin that surely fit in so many; at the beginning of a line, unless one alone is longer.
+    /// Returns an offset from which the rest surely fits in `rows`. It is at the start of a line, unless one line is
+    /// longer.
     package func tailStart(_ bytes: [UInt8], rows: Int) -> Int {
         guard rows > 0 else { return bytes.count }
         if mode == .hexText { return max(0, (bytes.count - 1) / hexBytes - rows + 1) * hexBytes }
-        // An escape takes up to four columns a byte.
+        // An escape takes up to four columns per byte.
         let columns = max(1, (width - Self.indent) / 4)
         var start = bytes.count
         var left = rows
         while start > 0 && left > 0 {
-            // Of a line that does not fit in any case, the beginning is not looked for.
+            // The start of a line that can't fit is not searched for.
             let least = max(0, start - 1 - columns * left)
             let line = (bytes[least..<(start - 1)].lastIndex(of: 0x0A) ?? least - 1) + 1
             let needed = (start - line + columns - 1) / columns
@@ -56,7 +57,7 @@ package struct ByteRows {
         return start
     }
 
-    /// Bytes in a row of the hex pane.
+    /// The bytes in a row of the hex view.
     package var hexBytes: Int { width >= 76 ? 16 : 8 }
 
     private func hex(_ bytes: [UInt8], limit: Int) -> (rows: [Line], shown: Int) {
@@ -90,7 +91,8 @@ package struct ByteRows {
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// As the peer sent it: LF and CR LF end a row, TAB goes to the next stop, what cannot be shown is escaped.
+    /// Shows bytes as the peer sent them. LF and CR LF end a row, TAB advances to the next stop, unprintable bytes are
+    /// escaped.
     private func text(_ bytes: [UInt8], limit: Int) -> (rows: [Line], shown: Int) {
         var page = Page(owner: self, limit: limit)
         var index = 0
@@ -115,7 +117,7 @@ package struct ByteRows {
         return page.finish()
     }
 
-    /// Every byte in the form that the composer reads; a row ends after `\n`.
+    /// Shows every byte in the form that the composer reads. A row ends after `\n`.
     private func escaped(_ bytes: [UInt8], limit: Int) -> (rows: [Line], shown: Int) {
         var page = Page(owner: self, limit: limit)
         for (index, byte) in bytes.enumerated() {
@@ -127,7 +129,7 @@ package struct ByteRows {
         return page.finish()
     }
 
-    /// Rows being filled.
+    /// The rows being filled.
     private struct Page {
         let owner: ByteRows
         let limit: Int

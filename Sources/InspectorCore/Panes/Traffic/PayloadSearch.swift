@@ -1,15 +1,15 @@
 import SocketCore
 
-/// What is looked for in payloads: `"text"` as it stands, `hex:0d0a` bytes, anything else as text in upper or lower case.
+/// A search in payloads: `"text"` matches exactly, `hex:0d0a` matches bytes, anything else is text that ignores case.
 package struct PayloadSearch: Hashable, Sendable {
-    /// As it was typed.
+    /// The search as typed.
     package var text: String
-    /// At least one.
+    /// The bytes to find, at least one.
     package var bytes: [UInt8]
-    /// Whether ASCII letters match in either case.
+    /// Whether the case of ASCII letters is ignored.
     package var ignoresCase: Bool
 
-    /// Reads what was typed. An unfinished quote counts as finished.
+    /// Parses a search. An unfinished quote counts as finished.
     package static func parse(_ text: String) -> Result<PayloadSearch, EscapedText.Failure> {
         if text.hasPrefix("hex:") {
             switch HexText.parse(String(text.dropFirst(4))) {
@@ -32,7 +32,7 @@ package struct PayloadSearch: Hashable, Sendable {
             ? .failure(.init(column: 1, message: "write text, \"Text\" or hex:0d0a to look for")) : .success(search)
     }
 
-    /// Where it begins in these bytes; matches do not overlap.
+    /// Returns the offsets of all matches in these bytes. Matches do not overlap.
     package func matches(in bytes: [UInt8]) -> [Int] {
         guard bytes.count >= self.bytes.count, let first = self.bytes.first.map(folded) else { return [] }
         var matches: [Int] = []

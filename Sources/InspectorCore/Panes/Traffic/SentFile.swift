@@ -1,10 +1,10 @@
 import SocketCore
 
-/// A file that was sent whole, or as far as it went.
+/// A file that was sent completely, or up to where it was stopped.
 package struct SentFile: Hashable, Sendable {
     /// Counted from 0 for each socket.
     package var number: Int
-    /// The first instant that is known after the last of it went to the kernel, or it was stopped.
+    /// The first known instant after the kernel accepted the last of it, or after it was stopped.
     package var time: MonotonicTime
     /// `sent big.bin: 191M in 9s`
     package var words: String
@@ -13,7 +13,8 @@ package struct SentFile: Hashable, Sendable {
 extension TrafficState {
     private static let notYet = MonotonicTime(nanoseconds: .max)
 
-    /// Gives files that were sent before this snapshot its time: so they stand after the last of their bytes.
+    /// Dates files that were sent before this snapshot with its time, so that they are shown after the last of their
+    /// bytes.
     mutating func placeSentFiles(_ snapshot: EngineSnapshot) {
         for (id, files) in sentFiles where files.last?.time == Self.notYet {
             sentFiles[id] = files.map { file in
@@ -24,10 +25,10 @@ extension TrafficState {
         }
     }
 
-    /// So many are remembered for a socket.
+    /// The most files remembered for a socket.
     private static let sentFileLimit = 32
 
-    /// Remembers how the sending of a file ended; of anything else nothing.
+    /// Remembers how the sending of a file ended. Ignores other transmissions.
     mutating func note(_ progress: TransmissionProgress, _ ending: TransmissionEnding, after duration: Duration) {
         guard case .file = progress.transmission.source else { return }
         let id = progress.transmission.socket

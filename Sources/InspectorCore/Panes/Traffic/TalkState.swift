@@ -2,28 +2,29 @@ import SocketCore
 
 /// How bytes are shown.
 package enum ViewMode: String, Hashable, Sendable, CaseIterable {
-    /// Each item as text or as hex, by what its bytes are.
+    /// Each item as text or as hex, depending on its bytes.
     case auto
     case text
     case hexText = "hex+text"
     case escaped
-    /// What another program makes of it.
+    /// As dissected by another program.
     case dissected
 
-    /// The next one for somebody who sees bytes as `automatic` shows them: first the other one of text and hex.
+    /// Returns the next mode, for a user who sees bytes as `automatic` shows them. The other one of text and hex comes
+    /// first.
     func next(after automatic: ViewMode, dissects: Bool) -> ViewMode {
         let other = automatic == .hexText ? ViewMode.text : .hexText
         let ring = [ViewMode.auto, other, .escaped, automatic] + (dissects ? [.dissected] : [])
         return ring[((ring.firstIndex(of: self) ?? 0) + 1) % ring.count]
     }
 
-    /// What `auto` comes to for these bytes: hex where they are not text.
+    /// Returns the mode that `auto` uses for these bytes: hex if they are not text.
     static func automatic(_ bytes: some Collection<UInt8>) -> ViewMode { isBinary(bytes) ? .hexText : .text }
 
-    /// Whether they have a zero byte among the first ones, or an eighth of those is no text in UTF-8.
+    /// Whether the first bytes contain a zero byte, or an eighth of them is not valid UTF-8 text.
     static func isBinary(_ bytes: some Collection<UInt8>) -> Bool {
         let sample = Array(bytes.prefix(2_048))
-        // A cut may have gone through a character.
+        // The message may have been cut in the middle of a character.
         var index = sample.prefix(3).firstIndex { $0 & 0xC0 != 0x80 } ?? 0
         let end = sample.count < bytes.count ? max(index, sample.count - 4) : sample.count
         var strange = 0
@@ -45,18 +46,18 @@ package enum ViewMode: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// One thing in the traffic pane, named so that it is found again in the next snapshot.
+/// One block in the traffic pane, with a key that identifies it in the next snapshot.
 package enum BlockKey: Hashable, Sendable {
     /// The note that older items were dropped.
     case dropped
-    /// The note that control frames are left out.
+    /// The note that control frames are hidden.
     case hidden
     case item(UInt64)
-    /// A piece of an item that is shown whole though it is long, counted from 0.
+    /// A part of a long item that is expanded, counted from 0.
     case part(UInt64, Int)
     /// The note that items before this one were dropped.
     case skipped(UInt64)
-    /// The note that bytes passed before the traffic was kept.
+    /// The note that bytes were transferred before the traffic was kept.
     case unseen
     /// A file that was sent, counted from 0.
     case sentFile(Int)
@@ -65,9 +66,9 @@ package enum BlockKey: Hashable, Sendable {
     /// A gap in the events, by the sequence number after it.
     case lost(UInt64)
     case closed
-    /// A line that stands there while nothing has passed.
+    /// A line shown while there is no traffic.
     case waiting(Int)
-    /// A line about the dissecting.
+    /// A remark about the dissecting.
     case remark(Int)
 }
 
@@ -83,15 +84,15 @@ package struct TrafficPosition: Hashable, Sendable {
     }
 }
 
-/// How far one connection's traffic is scrolled.
+/// The scroll position of one connection's traffic.
 package struct TalkState: Hashable, Sendable {
-    /// Whether the newest line stays in sight.
+    /// Whether the newest line stays visible.
     package var isFollowing = true
-    /// The line that Enter acts on; nil while following.
+    /// The line that Enter acts on, or `nil` while following.
     package var cursor: TrafficPosition?
-    /// The first line in sight; nil while following.
+    /// The first visible line, or `nil` while following.
     package var top: TrafficPosition?
-    /// Items that are shown whole.
+    /// The expanded items.
     package var expanded: Set<UInt64> = []
 
     package init() {}

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// The talk: where the queues stand, what was said, and the line that is said next.
+/// The traffic pane: the queues, the traffic, and the composer.
 package enum TalkView {
     package static func draw(_ model: Model, _ layout: TalkLayout, on canvas: inout Canvas) {
         if let socket = model.selected {
@@ -26,7 +26,7 @@ package enum TalkView {
         canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: isFocused)
     }
 
-    /// The newest traffic, for a pane that shows only that.
+    /// Draws the newest traffic, for a pane that shows only that.
     static func drawTail(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let document = TrafficDocument(model, width: rect.width - 1)
         let page = document.page(from: document.followingTop(rows: rect.height), rows: rect.height)

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What the talk says in place of traffic and of a line to type in.
+/// The texts that replace the traffic and the composer's line.
 package enum TalkWords {
-    /// Shown while nothing has passed.
+    /// Returns the lines shown while there is no traffic.
     package static func empty(_ model: Model) -> [String] {
         guard let socket = model.selected else {
             if model.expected != nil { return ["opening..."] }
@@ -28,7 +28,7 @@ package enum TalkWords {
         }
     }
 
-    /// Why nothing can be written to a socket; nil when something can.
+    /// Returns why nothing can be written to a socket, or `nil` if something can.
     package static func whyNoWriting(_ socket: SocketSnapshot) -> String? {
         if let ending = socket.ending { return "closed: \(ending)" }
         if socket.role == .listener { return "a listener only accepts: write to its connections" }

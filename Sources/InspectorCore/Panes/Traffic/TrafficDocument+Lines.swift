@@ -1,8 +1,8 @@
 import SocketCore
 
 extension TrafficDocument {
-    /// Rows shown of an item's beginning and end, and the most rows that are shown whole. Text keeps its end, since
-    /// that is what somebody who follows wants to see.
+    /// Returns the rows shown of an item's beginning and end, and the most rows that are shown in full. Text keeps its
+    /// end, because that is what a user who follows wants to see.
     func folding(_ piece: Piece) -> (head: Int, tail: Int, whole: Int) {
         switch piece.mode {
         case .auto, .text, .escaped, .dissected: (20, 20, 60)
@@ -10,7 +10,7 @@ extension TrafficDocument {
         }
     }
 
-    /// The lines of a block. A key asks for those in sight several times, so they are laid out once.
+    /// Returns the lines of a block. One key press needs the visible ones several times, so they are laid out once.
     package func lines(_ block: Block) -> [Line] {
         if let lines = laidOut.lines[block.key] { return lines }
         let lines = layOut(block)
@@ -18,7 +18,7 @@ extension TrafficDocument {
         return lines
     }
 
-    /// What was laid out of a document.
+    /// The laid-out parts of a document.
     final class LaidOut {
         var lines: [BlockKey: [Line]] = [:]
     }
@@ -42,7 +42,7 @@ extension TrafficDocument {
         }
     }
 
-    /// Whether times are told to the second only.
+    /// Whether times are shown only to the second.
     private var isNarrow: Bool { width < 56 }
 
     private func time(_ time: MonotonicTime) -> String {
@@ -50,7 +50,7 @@ extension TrafficDocument {
         return isNarrow ? String(text.prefix(8)) : text
     }
 
-    /// A sentence in the rows that it takes.
+    /// Wraps a sentence into as many rows as needed.
     private func rows(_ line: Line) -> [Line] { line.hanging(width: width, indent: isNarrow ? 11 : 18) }
 
     private func mark(_ text: String, _ style: Style) -> [Line] {
@@ -99,7 +99,7 @@ extension TrafficDocument {
         return lines
     }
 
-    /// What stands above an item's bytes.
+    /// Returns the lines above an item's bytes.
     func headLines(_ item: TrafficItem, _ gap: Gap? = nil) -> [Line] {
         var lines = rows(header(item, gap))
         if let traffic = item.webSocket,
@@ -122,7 +122,7 @@ extension TrafficDocument {
 
     private var foldLine: Line { Line("  ....  (\(expandKey) fold)", Style(.dim)) }
 
-    /// `....  2.9M not kept here`; of what is not over yet, more is shown when it is.
+    /// Returns `....  2.9M not kept here`. For an unfinished item, more is shown when it is complete.
     private func missing(_ item: TrafficItem) -> Line {
         let words = item.state == .inProgress ? "more so far" : "not kept here"
         return Line("  ....  \(Format.size(item.missingBytes)) \(words)", Style(.dim))
@@ -142,7 +142,7 @@ extension TrafficDocument {
         return line
     }
 
-    /// The beginning and the end of a piece; on the side where bytes are not kept anyway, nothing.
+    /// Returns the beginning and the end of a piece, without the side whose bytes are not kept anyway.
     private func folded(_ piece: Piece, _ item: TrafficItem) -> [Line] {
         let layout = layout(piece, item)
         let folding = folding(piece)
@@ -174,7 +174,7 @@ extension TrafficDocument {
         return gap.map { appended($0, to: line) } ?? line
     }
 
-    /// How long after the item before, where there is room.
+    /// Appends the time since the previous item, if there is room.
     private func appended(_ gap: Gap, to header: Line) -> Line {
         var line = header
         let words = gap.isReply ? "reply after \(Format.duration(gap.time))" : "+\(Format.duration(gap.time))"

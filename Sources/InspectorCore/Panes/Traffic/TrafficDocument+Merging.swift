@@ -1,13 +1,13 @@
 import SocketCore
 
 extension TrafficDocument {
-    /// Puts items and notes in order of time, and finds how long after another each item came.
+    /// Merges items and notes in the order of time, and computes the time between items.
     struct Merging {
         let items: [TrafficItem]
         let notes: [(time: MonotonicTime, block: Block)]
         let socket: SocketSnapshot?
 
-        /// The blocks of the items that are shown, and of the notes.
+        /// Returns the blocks of the shown items, and of the notes.
         func blocks(without isHidden: (TrafficItem) -> Bool) -> [Block] {
             var blocks: [Block] = []
             blocks.reserveCapacity(items.count + notes.count)
@@ -38,9 +38,9 @@ extension TrafficDocument {
             return blocks + rest.map(\.block)
         }
 
-        /// Whether an item answers the one before it: only those answer whom we asked. Who connected to us asks; a datagram
-        /// answers when it comes from where the one before went, and that address did not speak first. What a multicast
-        /// group sends back to its sender is no answer.
+        /// Whether an item answers the previous one. Only a peer that we connected to answers, because one that
+        /// connected to us makes requests. A datagram answers if it comes from where the previous one was sent, and
+        /// that address did not send first. What a multicast group returns to its sender is not an answer.
         private func isReply(
             _ item: TrafficItem, to last: TrafficItem, _ askers: [SocketAddress: TrafficItem.Direction]
         ) -> Bool {
@@ -51,7 +51,8 @@ extension TrafficDocument {
             return askers[source] == .received && isGroup && item.bytes != last.bytes
         }
 
-        /// Within one turn of the engine a connection opens before its bytes pass, and everything else comes after them.
+        /// Within one turn of the engine, a connection opens before its bytes are transferred. Everything else comes
+        /// after them.
         private static func comesBefore(_ time: MonotonicTime, _ block: Block, _ item: TrafficItem) -> Bool {
             guard time == item.time, case .note(let event) = block.content else { return time < item.time }
             return EventCatalogue[event.kind].traits.contains(.beforeBytes)

@@ -1,33 +1,34 @@
 import SocketCore
 
-/// An item's bytes as they are laid out: its beginning, its end, and of a long one that is shown whole one piece after another.
+/// The layout of an item's bytes: its beginning and its end, or for a long expanded one, its consecutive parts.
 extension TrafficDocument {
     /// Bytes of a message that are laid out together.
     package struct Piece {
-        /// Where they are in the message.
+        /// Their range in the message.
         var range: Range<Int>
         var bytes: [UInt8]
-        /// How they are shown; never `auto`.
+        /// How they are shown. Never `auto`.
         var mode: ViewMode
         var isBinary: Bool
-        /// Whether bytes after it are not kept.
+        /// Whether the bytes after it are not kept.
         var endsAtGap = false
-        /// Whether bytes before it are not kept.
+        /// Whether the bytes before it are not kept.
         var beginsAtGap = false
     }
 
-    /// Items with more bytes are laid out in parts when they are shown whole, each of this length or a little more.
+    /// The length of the parts in which longer items are laid out when they are expanded. A part may be slightly
+    /// longer.
     private static let partLength = 4_096
 
-    /// Whether an item is shown in parts, so that a screen of it costs no more than that of a short one.
+    /// Whether an item is shown in parts, so that a screen of it costs no more than one of a short item.
     func isInParts(_ item: TrafficItem) -> Bool {
         dissection == nil && expanded.contains(item.sequence) && item.keptBytes > 2 * Self.partLength
     }
 
-    /// The beginning of a message and, where the middle is not kept, its end. Apart, the head of an HTTP message is shown
-    /// as text and its binary body as hex.
+    /// Returns the beginning of a message and, if the middle is not kept, its end. The head of an HTTP message is a
+    /// separate piece, so that it is shown as text and its binary body as hex.
     func pieces(of item: TrafficItem) -> [Piece] {
-        // The code of a Close is told in words.
+        // The code of a Close is shown in words.
         let isClose = item.webSocket?.kind == .close && mode != .hexText
         let head = isClose ? Array(item.bytes.dropFirst(2)) : item.bytes
         var pieces = pieces(head, at: isClose ? min(2, item.bytes.count) : 0)
@@ -54,8 +55,8 @@ extension TrafficDocument {
             isBinary: automatic == .hexText)
     }
 
-    /// How long the text is that ends with an empty line, where bytes begin with some; its end is looked for near the
-    /// beginning only.
+    /// Returns the length of the text up to an empty line, if the bytes start with text. The empty line is only
+    /// searched for near the beginning.
     private static func textHead(_ bytes: [UInt8]) -> Int? {
         let end = min(bytes.count, 8_192)
         for index in stride(from: 16, to: end - 4, by: 1)
@@ -65,7 +66,8 @@ extension TrafficDocument {
         return nil
     }
 
-    /// The pieces cut into parts. A part ends with a line where one ends soon, else with a character.
+    /// Returns the pieces cut into parts. A part ends at the end of a line if one is near, and otherwise of a
+    /// character.
     func parts(of item: TrafficItem) -> [Piece] {
         pieces(of: item).flatMap { piece -> [Piece] in
             var parts: [Piece] = []
@@ -104,8 +106,8 @@ extension TrafficDocument {
 
     // MARK: Searching
 
-    /// The line of an item's block, or of one of its parts, in which a byte is when the item is shown whole; nil: it is in
-    /// another block.
+    /// Returns the line of a block that contains a byte, if the item is expanded, or `nil` if the byte is in another
+    /// block.
     func line(of offset: Int, in block: Block) -> Int? {
         switch block.content {
         case .item(let item, _) where dissection == nil && !isInParts(item):
@@ -134,7 +136,7 @@ extension TrafficDocument {
         return low - 1
     }
 
-    /// Whether an item must be shown whole so that all of its bytes are in sight.
+    /// Whether an item must be expanded to make all of its bytes visible.
     func isFolded(_ item: TrafficItem) -> Bool {
         dissection == nil && !expanded.contains(item.sequence)
             && pieces(of: item).contains { piece in

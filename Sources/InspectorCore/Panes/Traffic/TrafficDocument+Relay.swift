@@ -1,16 +1,16 @@
 import SocketCore
 
-/// The conversation of a relayed connection: what passes is said by the client or by the server. What the user injected is
-/// said by neither.
+/// The traffic of a relayed connection. The client or the server is the sender of each item, except for items that the
+/// user injected.
 extension TrafficDocument {
     enum Speaker: String { case client, server }
 
-    /// Who said an item, or `nil` if the connection is not relayed, or the user injected it.
+    /// Returns the sender of an item, or `nil` if the connection is not relayed or the user injected the item.
     func speaks(_ item: TrafficItem) -> Speaker? {
         item.isInjected ? nil : goesToServer(item).map { $0 ? .client : .server }
     }
 
-    /// Whether an item of a relayed connection goes to the server. The client's leg receives from the client, the
+    /// Whether an item of a relayed connection goes to the server. The client's leg receives from the client, and the
     /// server's leg sends for it.
     func goesToServer(_ item: TrafficItem) -> Bool? {
         guard let socket else { return nil }
@@ -19,7 +19,7 @@ extension TrafficDocument {
         return (item.direction == .received) == (socket.id < linked)
     }
 
-    /// What the user injected into the other leg of the connection, whose traffic is not shown here.
+    /// Returns what the user injected into the connection's other leg, whose traffic is not shown here.
     static func injections(
         _ model: Model, _ socket: SocketSnapshot, before end: UInt64
     ) -> [(time: MonotonicTime, block: Block)] {
@@ -32,7 +32,7 @@ extension TrafficDocument {
         }
     }
 
-    /// What goes to the server looks like what is sent.
+    /// Returns the style. What goes to the server looks like sent bytes.
     func style(of item: TrafficItem) -> Style {
         Style(goesToServer(item) ?? (item.direction == .sent) ? .sent : .received)
     }

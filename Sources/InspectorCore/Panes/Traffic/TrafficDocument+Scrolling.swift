@@ -1,7 +1,7 @@
 import SocketCore
 
 extension TrafficDocument {
-    /// A line by the place of its block in `blocks`.
+    /// A line, by the index of its block in `blocks`.
     package struct Place: Hashable, Comparable {
         package var block: Int
         package var line: Int
@@ -16,7 +16,7 @@ extension TrafficDocument {
         }
     }
 
-    /// Where a remembered line is now; the first line when its block is gone.
+    /// Returns the current place of a remembered line, or the first line if its block is gone.
     package func place(_ position: TrafficPosition) -> Place {
         guard let block = blocks.firstIndex(where: { $0.key == position.block }) else {
             return Place(block: 0, line: 0)
@@ -24,7 +24,7 @@ extension TrafficDocument {
         return Place(block: block, line: min(position.line, max(0, lines(blocks[block]).count - 1)))
     }
 
-    /// The name by which a line is found again.
+    /// Returns the position by which a line can be found again.
     package func position(_ place: Place) -> TrafficPosition? {
         blocks.indices.contains(place.block) ? TrafficPosition(blocks[place.block].key, line: place.line) : nil
     }
@@ -38,10 +38,10 @@ extension TrafficDocument {
     /// More lines than there are.
     private static let beyond = 1_000_000_000
 
-    /// The line so many lines on, or back; held at both ends.
+    /// Returns the place `count` lines on or back, limited to both ends.
     package func moved(_ place: Place, by count: Int) -> Place {
         guard !blocks.isEmpty else { return Place(block: 0, line: 0) }
-        // To an end of megabytes, nothing between is laid out.
+        // A jump to the end of megabytes lays out nothing in between.
         if count >= Self.beyond { return end }
         if count <= -Self.beyond { return Place(block: 0, line: 0) }
         var place = place
@@ -62,7 +62,7 @@ extension TrafficDocument {
         return place
     }
 
-    /// The lines from a place on that fill so many rows, each with its place.
+    /// Returns the lines from a place on that fill `rows` rows, each with its place.
     package func page(from start: Place, rows: Int) -> [(place: Place, line: Line)] {
         var page: [(place: Place, line: Line)] = []
         var block = start.block
@@ -77,7 +77,7 @@ extension TrafficDocument {
         return page
     }
 
-    /// The first line in sight when the last one shall be in sight too.
+    /// Returns the first visible line if the last one must be visible too.
     package func followingTop(rows: Int) -> Place {
         moved(end, by: 1 - max(1, rows))
     }

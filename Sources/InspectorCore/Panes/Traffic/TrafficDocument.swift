@@ -1,32 +1,33 @@
 import SocketCore
 
-/// One connection's traffic as lines: what was sent and received, and between it what happened, in order of time.
+/// One connection's traffic as lines: what was sent and received, with events in between, in the order of time.
 ///
-/// Only the blocks that are looked at are laid out; an item folds after a few rows unless it was expanded.
+/// Only the visible blocks are laid out. An item is folded after a few rows unless it is expanded.
 package struct TrafficDocument {
     package enum Content {
         case item(TrafficItem, Gap?)
-        /// A part of a long item that is shown whole.
+        /// A part of a long expanded item.
         case part(TrafficItem, Piece)
-        /// Items before this one that were dropped for room, so many; 0: bytes before it are not in the capture.
+        /// The number of items dropped before this one for lack of room, or 0 if earlier bytes are missing from the
+        /// capture.
         case skipped(TrafficItem, UInt64)
-        /// Bytes that passed before traffic was kept.
+        /// The number of bytes transferred before the traffic was kept.
         case unseen(UInt64)
         case sentFile(SentFile)
         case note(SocketEvent)
         case lost(UInt64)
         case dropped(UInt64)
-        /// Control frames that are left out.
+        /// The number of hidden control frames.
         case hidden(Int)
         case closed(CloseRecord)
-        /// What stands there while nothing has passed.
+        /// A text shown while there is no traffic.
         case waiting(String)
     }
 
-    /// The time since the item before; nil for the first.
+    /// The time since the previous item, or `nil` for the first.
     package struct Gap {
         package var time: Duration
-        /// Whether the item before was our request and this one is the peer's answer.
+        /// Whether the previous item was our request and this one is the peer's answer.
         package var isReply: Bool
     }
 
@@ -37,7 +38,7 @@ package struct TrafficDocument {
 
     package private(set) var blocks: [Block]
     let laidOut = LaidOut()
-    /// What another program makes of the items, where they are shown so.
+    /// The dissection of the items, if it is shown.
     let dissection: Dissection?
     package let mode: ViewMode
     package let width: Int
@@ -45,16 +46,16 @@ package struct TrafficDocument {
     package let expanded: Set<UInt64>
     package let sanitizer: Sanitizer
     package let glyphs: Glyphs
-    /// The connection whose traffic it is, while it is listed.
+    /// The connection of this traffic, while it is listed.
     let socket: SocketSnapshot?
-    /// Tag of the operation that waits for an answer.
+    /// The tag of the operation that waits for a verdict.
     var askingTag: Int? { socket?.asking?.tag }
-    /// The key that gives it.
+    /// The key that answers it.
     let answerKey: String
     /// The key that expands and folds an item.
     let expandKey: String
 
-    /// The traffic of the selected connection as the model knows it.
+    /// The traffic of the selected connection, from the model.
     package init(_ model: Model, width: Int) {
         mode = model.traffic.viewMode == .dissected ? .auto : model.traffic.viewMode
         dissection = model.showsDissection && model.whyNotDissected == nil ? model.dissection : nil
@@ -94,7 +95,7 @@ package struct TrafficDocument {
         self.blocks = blocks
     }
 
-    /// What happened to the selected connection, with the gaps between.
+    /// Returns the events of the selected connection, with the gaps between them.
     private static func notes(_ model: Model) -> [(time: MonotonicTime, block: Block)] {
         guard let socket = model.selected else { return [] }
         let end = model.shared.frozen?.nextEvent ?? .max
@@ -120,7 +121,7 @@ package struct TrafficDocument {
             case .event(let event):
                 guard event.sequence < end else { return notes }
                 time = max(time, event.time)
-                // A gap from before this connection was opened is none of its matter.
+                // A gap from before this connection was opened is irrelevant.
                 if let lost = gap, time >= socket.opened { notes.append((time, lost)) }
                 gap = nil
                 guard event.socket == socket.id, isNote(event.kind, closed: socket.closed != nil) else { continue }
@@ -131,14 +132,14 @@ package struct TrafficDocument {
         return notes
     }
 
-    /// Items that were dropped between others.
+    /// Returns the number of items dropped between others.
     private static func gaps(_ items: [TrafficItem]) -> UInt64 {
         guard let first = items.first?.sequence, let last = items.last?.sequence, last >= first else { return 0 }
         let spanned = last - first + 1
         return spanned - min(spanned, UInt64(items.count))
     }
 
-    /// A long item that is shown whole, followed by its parts.
+    /// Returns a long expanded item, followed by its parts.
     private func inParts(_ block: Block) -> [Block] {
         guard case .item(let item, _) = block.content, isInParts(item) else { return [block] }
         return [block]
@@ -147,7 +148,7 @@ package struct TrafficDocument {
             }
     }
 
-    /// Whether an event belongs between the bytes. How a connection closed is told at the end.
+    /// Whether an event is shown between the bytes. The end of a connection is shown below them.
     private static func isNote(_ kind: SocketEvent.Kind, closed: Bool) -> Bool {
         EventCatalogue[kind].sentence != nil && !(kind == .closed && closed)
     }

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Where the cursor is in the traffic as it is laid out.
+/// The cursor in the laid-out traffic.
 extension TrafficState {
-    /// How far the traffic of the selected connection is scrolled.
+    /// The scroll position of the selected connection's traffic.
     package var talk: TalkState { socket.flatMap { talks[$0] } ?? TalkState() }
 
     mutating func editTalk(_ change: (inout TalkState) -> Void) {
@@ -12,7 +12,7 @@ extension TrafficState {
         talks[socket] = talk
     }
 
-    /// The item at the cursor, or the last one while following.
+    /// Returns the item at the cursor, or the last one while following.
     func item(in document: TrafficDocument) -> TrafficItem? {
         guard socket != nil else { return nil }
         let place = talk.cursor.map(document.place) ?? document.end
@@ -22,19 +22,19 @@ extension TrafficState {
         return nil
     }
 
-    /// Shows bytes the next way, beginning with what the item at the cursor is not shown as.
+    /// Switches to the next way to show bytes, starting with one that the item at the cursor does not have.
     mutating func cycleView(in document: TrafficDocument) {
         viewMode = viewMode.next(after: automaticView(in: document), dissects: true)
     }
 
-    /// What the item at the cursor, or the last one, is shown as where nothing else is asked for.
+    /// Returns how the item at the cursor, or the last one, is shown by default.
     func automaticView(in document: TrafficDocument) -> ViewMode {
         guard let item = item(in: document) else { return .text }
         let isClose = item.webSocket?.kind == .close
         return ViewMode.automatic(isClose ? item.bytes.dropFirst(2) : item.bytes[...])
     }
 
-    /// Moves the cursor so many lines. Upwards leaves following, reaching the last line takes it up again.
+    /// Moves the cursor by `step` lines. Moving up stops following, and reaching the last line resumes it.
     mutating func scroll(_ step: Int, in document: TrafficDocument, height: Int) {
         guard step != 0, !document.blocks.isEmpty else { return }
         let talk = talk
@@ -70,7 +70,7 @@ extension TrafficState {
         }
     }
 
-    /// Shows the item at the cursor whole, or folds it. While following it is the last item.
+    /// Expands or folds the item at the cursor, or the last one while following.
     mutating func toggleExpanded(in document: TrafficDocument) {
         guard socket != nil else { return }
         let place = talk.cursor.map(document.place) ?? document.end
@@ -78,7 +78,7 @@ extension TrafficState {
             guard case .item(let sequence) = block.key else { continue }
             return editTalk { talk in
                 if talk.expanded.remove(sequence) == nil { talk.expanded.insert(sequence) }
-                // Its parts come and go.
+                // Expanding adds or removes its parts.
                 guard talk.cursor != nil else { return }
                 (talk.cursor, talk.top) = (TrafficPosition(block.key), TrafficPosition(block.key))
             }

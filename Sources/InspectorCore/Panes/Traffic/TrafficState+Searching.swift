@@ -1,14 +1,14 @@
 import SocketCore
 
-/// The place that was found last.
+/// The last match.
 package struct TalkMatch: Hashable, Sendable {
     package var item: UInt64
     package var offset: Int
 }
 
-/// Searching in the bytes that passed.
+/// Searching in the traffic.
 extension TrafficState {
-    /// One place where what is searched begins: in which block, and which byte of the message.
+    /// One match: the index of its block, and its offset in the message.
     private struct Match {
         var block: Int
         var offset: Int
@@ -20,7 +20,7 @@ extension TrafficState {
             guard case .item(let item, _) = document.blocks[index].content else { continue }
             var block = index
             for offset in search.matches(in: item) {
-                // Of an item in parts, each match is in the one that has its first byte.
+                // If an item is in parts, each match is in the part with its first byte.
                 while block + 1 < document.blocks.count,
                     case .part(_, let piece) = document.blocks[block + 1].content,
                     block == index || offset >= piece.range.lowerBound
@@ -31,8 +31,8 @@ extension TrafficState {
         return matches
     }
 
-    /// Finds the next place that holds what is searched, around the end, and unfolds its item; then `goToMatch` shows it.
-    /// Returns what there is to say, which is an error if nothing was found.
+    /// Finds the next match, wraps around, and unfolds its item. Call `goToMatch` to show it. Returns the notice to
+    /// show, which is an error if nothing was found.
     mutating func find(_ step: Int, of search: PayloadSearch, in document: TrafficDocument) -> Model.Notice {
         let matches = Self.matches(search, document)
         guard !matches.isEmpty else {
@@ -45,7 +45,7 @@ extension TrafficState {
         return .hint("match \(index + 1) of \(matches.count) for \(search.text)")
     }
 
-    /// The match after the one gone to last, or after the cursor.
+    /// Returns the match after the last one shown, or after the cursor.
     private func next(_ step: Int, in matches: [Match], _ document: TrafficDocument) -> Int {
         let count = matches.count
         if let last = match,
@@ -61,7 +61,8 @@ extension TrafficState {
         return matches.lastIndex { $0.block <= block } ?? count - 1
     }
 
-    /// Unfolds the item of a place that was found before. Returns whether the item is still kept; then `goToMatch` shows it.
+    /// Unfolds the item of an earlier match. Returns whether the item is still kept. If so, call `goToMatch` to show
+    /// it.
     mutating func unfold(_ match: TalkMatch, in document: TrafficDocument) -> Bool {
         guard let block = document.blocks.firstIndex(where: { $0.key == .item(match.item) }) else { return false }
         if let item = document.item(at: block) { unfold(match, of: item, in: document) }
@@ -73,7 +74,7 @@ extension TrafficState {
         if document.isFolded(item) { editTalk { $0.expanded.insert(item.sequence) } }
     }
 
-    /// Puts the cursor on the place that was found last, in the document with its item unfolded.
+    /// Moves the cursor to the last match, in the document with its item unfolded.
     mutating func goToMatch(in document: TrafficDocument, height: Int) {
         guard let match, let place = document.place(of: match.offset, in: match.item) else { return }
         editTalk {
@@ -83,8 +84,8 @@ extension TrafficState {
         }
     }
 
-    /// Takes the place that is awaited, if it is in the selected connection and its traffic is known. One that is in
-    /// another connection is awaited no longer.
+    /// Takes the awaited match, if it is in the selected connection and its traffic is known. A match in another
+    /// connection is dropped.
     mutating func takeAwaited(in shared: Shared) -> TalkMatch? {
         guard let awaited else { return nil }
         let isElsewhere = awaited.socket != socket
@@ -95,7 +96,7 @@ extension TrafficState {
 }
 
 extension TrafficDocument {
-    /// The item that a block shows, or a part of.
+    /// Returns the item of a block, or of the item's part.
     func item(at index: Int) -> TrafficItem? {
         switch blocks[index].content {
         case .item(let item, _), .part(let item, _): item
@@ -103,7 +104,7 @@ extension TrafficDocument {
         }
     }
 
-    /// The line in which a byte of an item is.
+    /// Returns the line that contains a byte of an item.
     func place(of offset: Int, in sequence: UInt64) -> Place? {
         guard let first = blocks.firstIndex(where: { $0.key == .item(sequence) }) else { return nil }
         for index in first..<blocks.count {
@@ -115,7 +116,7 @@ extension TrafficDocument {
 }
 
 extension PayloadSearch {
-    /// Where it begins in what is kept of a message, counted from the message's first byte.
+    /// Returns the offsets of all matches in the kept bytes of a message, counted from its first byte.
     func matches(in item: TrafficItem) -> [Int] {
         let head = matches(in: item.bytes)
         guard !item.tail.isEmpty else { return head }

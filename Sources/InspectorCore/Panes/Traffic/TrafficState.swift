@@ -1,35 +1,35 @@
 import SocketCore
 
-/// The traffic pane: what the last snapshots brought of one connection, and how it is looked at.
+/// The traffic pane: one connection's traffic from recent snapshots, and how it is shown.
 package struct TrafficState: Hashable, Sendable {
-    /// A place to show once the traffic of its connection is known.
+    /// A match to show once the traffic of its connection is known.
     struct AwaitedMatch: Hashable, Sendable {
         var socket: SocketID
         var match: TalkMatch
     }
 
-    /// The connection that the cursor is on, whose traffic it is.
+    /// The selected connection, whose traffic it is.
     package private(set) var socket: SocketID?
     package internal(set) var snapshot = TrafficSnapshot()
-    /// Whether anything has come for this socket.
+    /// Whether traffic has arrived for this socket.
     package private(set) var isKnown = false
-    /// Bytes that had passed before its traffic was kept.
+    /// The number of bytes transferred before its traffic was kept.
     package private(set) var unseen: UInt64 = 0
-    /// How far each connection's traffic is scrolled.
+    /// The scroll position of each connection's traffic.
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var viewMode = ViewMode.auto
-    /// Whether pings, pongs and Closes are left out between the messages of a WebSocket.
+    /// Whether pings, pongs and Closes are hidden between the messages of a WebSocket.
     package internal(set) var hidesControlFrames = false
-    /// What is looked for in payloads, and where it was found last.
+    /// The search in payloads. `match` is its last match.
     package private(set) var search: PayloadSearch?
     package internal(set) var match: TalkMatch?
     var awaited: AwaitedMatch?
-    /// The files that were sent whole, by socket.
+    /// The sent files, by socket.
     package internal(set) var sentFiles: [SocketID: [SentFile]] = [:]
 
     package init() {}
 
-    /// Asks for another session's traffic.
+    /// Switches to another session's traffic.
     package mutating func watch(_ id: SocketID?) {
         guard id != socket else { return }
         socket = id
@@ -38,8 +38,8 @@ package struct TrafficState: Hashable, Sendable {
         unseen = 0
     }
 
-    /// Takes what a snapshot holds, unless that is what was asked for before. `facts`: of a program that may keep traffic
-    /// only from now on, the socket.
+    /// Takes a snapshot's traffic, unless it is for an earlier request. `facts` is the socket, if its program may have
+    /// started to keep traffic only now.
     package mutating func take(_ new: TrafficSnapshot?, of owner: SocketID?, facts: SocketSnapshot? = nil) {
         guard let new, socket != nil, owner == socket else { return }
         if !isKnown, let facts { unseen = Self.unseen(facts, new) }
@@ -47,21 +47,21 @@ package struct TrafficState: Hashable, Sendable {
         isKnown = true
     }
 
-    /// The traffic as far as it is known at the instant that is shown.
+    /// Returns the traffic as known at the instant shown.
     package func shown(in shared: Shared) -> TrafficSnapshot {
         guard let frozen = shared.frozen else { return snapshot }
         return frozen.trafficOf == socket ? frozen.traffic : asOf(frozen.snapshot.time)
     }
 
-    /// The items that had begun at this instant.
+    /// Returns the items that had begun at this instant.
     package func asOf(_ time: MonotonicTime) -> TrafficSnapshot {
         TrafficSnapshot(items: snapshot.items.filter { $0.time <= time }, dropped: snapshot.dropped)
     }
 
-    /// Begins to search for something else.
+    /// Starts another search.
     mutating func begin(_ search: PayloadSearch) { (self.search, match) = (search, nil) }
 
-    /// Begins to search for what was found at a place, which is shown once the traffic there is known.
+    /// Starts a search for an earlier match, which is shown once the traffic there is known.
     mutating func awaitTraffic(at match: TalkMatch, of socket: SocketID, for search: PayloadSearch) {
         self.search = search
         awaited = AwaitedMatch(socket: socket, match: match)
@@ -75,8 +75,8 @@ package struct TrafficState: Hashable, Sendable {
 }
 
 extension TrafficState {
-    /// Bytes of a socket that no item tells of. Those of TLS, WebSockets and messages are counted otherwise than items are,
-    /// so there it is known only whether any passed before the first item.
+    /// Returns the number of a socket's bytes that no item covers. For TLS, WebSockets and messages, items are counted
+    /// differently, so it is only known whether there were any before the first item.
     private static func unseen(_ socket: SocketSnapshot, _ traffic: TrafficSnapshot) -> UInt64 {
         guard traffic.dropped == 0 else { return 0 }
         let passed = socket.received.saturatingAdd(socket.sent)

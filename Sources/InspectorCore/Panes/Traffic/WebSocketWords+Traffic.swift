@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What passes on a WebSocket, in words.
+/// The traffic of a WebSocket, in words.
 extension WebSocketWords {
-    /// `text 18 B, sent in 0.2ms`, `pong, 0.2ms after its ping`; whether a person should look.
+    /// Returns `text 18 B, sent in 0.2ms`, `pong, 0.2ms after its ping`, and whether it deserves the user's attention.
     static func traffic(_ item: TrafficItem, _ traffic: WebSocketTraffic) -> (text: String, isNotable: Bool) {
         if traffic.kind == .close { return closing(item) }
         if traffic.kind == .undecoded { return undecoded(item, traffic) }

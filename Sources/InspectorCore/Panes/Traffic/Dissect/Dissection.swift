@@ -1,26 +1,27 @@
 import SocketCore
 
-/// What the shell does so that packets are dissected.
+/// A request to the shell for dissecting packets.
 package enum DissectionRequest: Hashable, Sendable {
-    /// Start a dissector; `rules`: which protocol what is.
+    /// Start a dissector. `rules` assign protocols to traffic.
     case begin(run: Int, rules: [String])
-    /// The next bytes of its capture file.
+    /// Append these bytes to its capture file.
     case packets(run: Int, [UInt8])
-    /// The file has ended.
+    /// End the file.
     case finish(run: Int)
     /// Dissect these frames in full.
     case tree(run: Int, item: UInt64, frames: [Int])
-    /// End all of it.
+    /// Stop all dissectors.
     case stop
 }
 
-/// What a dissector said. All text of it is foreign.
+/// The output of a dissector. All of its text is foreign.
 package enum DissectionNews: Hashable, Sendable {
-    /// Lines with a frame's number, its protocol and what it is, apart by tabs; `cut`: how many were shortened.
+    /// Lines with a frame's number, protocol and description, separated by tabs. `cut` is the number of shortened
+    /// lines.
     case lines(run: Int, [String], cut: Int)
-    /// One item in full; `more`: lines that are left out.
+    /// One item in full. `more` is the number of lines left out.
     case tree(run: Int, item: UInt64, [String], more: Int)
-    /// It has ended; `nil`: after all that it was given.
+    /// It has ended. The value is the reason, or `nil` if it has processed all of its input.
     case ended(run: Int, String?)
 
     var run: Int {
@@ -30,18 +31,18 @@ package enum DissectionNews: Hashable, Sendable {
     }
 }
 
-/// The view of one connection's traffic that another program dissects.
+/// The view of one connection's traffic as dissected by another program.
 package struct Dissection: Sendable {
     package enum Stage: Hashable, Sendable {
         case off
         case running
-        /// Its end of the file is told; what it still says comes.
+        /// Its input has ended, and its remaining output is expected.
         case finishing
-        /// It has said everything; or why it has not.
+        /// It has ended. The value is the reason, or `nil` if it has reported everything.
         case ended(String?)
     }
 
-    /// What one item is in full.
+    /// An item dissected in full.
     package struct Tree: Hashable, Sendable {
         package var lines: [String]
         package var more: Int
@@ -49,26 +50,26 @@ package struct Dissection: Sendable {
 
     package private(set) var stage = Stage.off
     package private(set) var socket: SocketID?
-    /// What `decode-as` asked for.
+    /// The rules from `decode-as`.
     package private(set) var rules: [String] = []
     package private(set) var tape: DissectionTape?
-    /// What each item is, a line for each frame that carries it.
+    /// The description of each item, with a line for each frame that carries it.
     package private(set) var summaries: [UInt64: [String]] = [:]
     package private(set) var trees: [UInt64: Tree] = [:]
-    /// Items that were asked for in full.
+    /// The items that were requested in full.
     package private(set) var asked: Set<UInt64> = []
-    /// Lines that were shortened, and those that were left out.
+    /// The number of shortened lines. `left` is the number of lines left out.
     package private(set) var cut = 0
     package private(set) var left = 0
     private var run = 0
 
-    /// Lines that are kept of one item, lines in all, and items that are kept in full.
+    /// The most lines kept for one item, lines in total, and items kept in full.
     package static let lineLimit = 64
     package static let totalLimit = 100_000
     package static let treeLimit = 200
-    /// Bytes of packets that one run is given.
+    /// The most bytes of packets for one run.
     package static let lengthLimit = 64 << 20
-    /// Frames of one item that are shown in full, the first ones.
+    /// The number of frames of an item that are shown in full, from the first.
     private static let frameLimit = 64
     private var total = 0
 
@@ -76,7 +77,7 @@ package struct Dissection: Sendable {
 
     var isRunning: Bool { stage == .running || stage == .finishing }
 
-    /// Begins with another connection, or again.
+    /// Starts with another connection, or starts again.
     mutating func begin(_ socket: SocketSnapshot) -> DissectionRequest {
         let (rules, run) = (rules, run + 1)
         self = Dissection()
@@ -86,7 +87,7 @@ package struct Dissection: Sendable {
         return .begin(run: run, rules: Self.hints(socket, tape) + rules)
     }
 
-    /// Leaves the view; `nil`: nothing is to be ended.
+    /// Leaves the view. Returns `nil` if nothing must be stopped.
     mutating func stop() -> DissectionRequest? {
         guard stage != .off else { return nil }
         let (rules, run) = (rules, run)
@@ -95,7 +96,7 @@ package struct Dissection: Sendable {
         return .stop
     }
 
-    /// Adds a rule, or forgets all; it begins again.
+    /// Adds a rule, or removes all, and starts again.
     mutating func add(_ rule: String?) {
         rules = rule.map { rules + [$0] } ?? []
         if rules.count > 32 { rules.removeFirst() }
@@ -103,10 +104,10 @@ package struct Dissection: Sendable {
         socket = nil
     }
 
-    /// Begins again where it has ended too soon.
+    /// Starts again if it ended early.
     mutating func beginAgainIfEnded() { if case .ended(.some) = stage { socket = nil } }
 
-    /// What to do now that this is the traffic.
+    /// Returns the requests needed for the current traffic.
     mutating func follow(
         _ traffic: [TrafficItem], of socket: SocketSnapshot, wall: (MonotonicTime) -> UInt64
     ) -> [DissectionRequest] {
@@ -129,7 +130,7 @@ package struct Dissection: Sendable {
         return requests
     }
 
-    /// Asks for an item in full, once.
+    /// Requests an item in full, once.
     mutating func ask(for item: UInt64) -> DissectionRequest? {
         guard stage != .off, trees[item] == nil, !asked.contains(item), let frames = tape?.frames(of: item),
             !frames.isEmpty
@@ -163,7 +164,7 @@ package struct Dissection: Sendable {
         summaries[item, default: []].append("\(fields[1])  \(fields[2])")
     }
 
-    /// Drops what was said of items that are no longer kept.
+    /// Drops the descriptions of items that are no longer kept.
     mutating func forget(before first: UInt64) {
         guard summaries.count > 2_048 else { return }
         for (item, lines) in summaries where item < first {
@@ -173,7 +174,7 @@ package struct Dissection: Sendable {
         }
     }
 
-    /// What is inside TLS, where the port says so: its plaintext has the port of the ciphertext.
+    /// The protocols inside TLS, by port. The plaintext has the same port as the ciphertext.
     private static let inside: [(port: UInt16, name: String)] = [
         (443, "http"), (8_443, "http"), (993, "imap"), (995, "pop"), (465, "smtp"), (636, "ldap"), (853, "dns"),
         (5_671, "amqp"), (6_697, "irc"), (8_883, "mqtt"), (990, "ftp"), (992, "telnet"), (6_380, "resp"),

@@ -1,21 +1,21 @@
 import SocketCore
 
-/// Makes packets of one session's traffic, so that another program can dissect them: a segment for each read and write, a
-/// datagram for each datagram, in a pcapng file that goes on as long as the session does.
+/// Makes packets from one session's traffic, so that another program can dissect them: a segment for each read and
+/// write, a datagram for each datagram, in a pcapng file that grows while the session lasts.
 package struct DissectionTape: Sendable {
-    /// The ends that the packets have. What has no address of IP has one of loopback.
+    /// The addresses of the packets. An end without an IP address gets one of loopback.
     package let ends: (local: SyntheticPacket.End, peer: SyntheticPacket.End)
     private let isStream: Bool
     private var writer = PcapngWriter()
     private var stream: RecordedStream
-    /// Items before this one are written, but for those that were in progress.
+    /// Items before this one are written, except those that were in progress.
     private var next: UInt64 = 0
-    /// How many bytes were written of items that were in progress.
+    /// The number of bytes written of each item in progress.
     private var begun: [UInt64: Int] = [:]
     /// The item of each frame that carries bytes.
     private var items: [Int: UInt64] = [:]
     private var frames = 0
-    /// Bytes made so far.
+    /// The number of bytes produced so far.
     package private(set) var length = 0
 
     package init(_ socket: SocketSnapshot) {
@@ -32,13 +32,13 @@ package struct DissectionTape: Sendable {
         for packet in stream.establish(isClient: isClient) { write(packet.frame, length: packet.length, at: 0) }
     }
 
-    /// The item that a frame carries bytes of, by the frame's number, which counts from 1.
+    /// Returns the item whose bytes a frame carries. Frames are numbered from 1.
     package func item(ofFrame number: Int) -> UInt64? { items[number] }
 
-    /// The frames that carry an item.
+    /// Returns the frames that carry an item.
     package func frames(of item: UInt64) -> [Int] { items.filter { $0.value == item }.map(\.key).sorted() }
 
-    /// Whether items came to light that belong before what was written.
+    /// Whether there are new items that belong before those already written.
     func isOvertaken(by traffic: [TrafficItem]) -> Bool {
         guard let first = traffic.first?.sequence, first < next, let oldest else { return false }
         return first < oldest
@@ -47,10 +47,10 @@ package struct DissectionTape: Sendable {
     /// The oldest item that was written.
     private var oldest: UInt64?
 
-    /// Whether all that has begun is written to its end.
+    /// Whether every item that was begun is written in full.
     var isWhole: Bool { begun.isEmpty }
 
-    /// The blocks that are new since the last time; `wall`: nanoseconds since 1970 of an instant.
+    /// Returns the new blocks since the last call. `wall` converts an instant to nanoseconds since 1970.
     mutating func take(_ traffic: [TrafficItem], wall: (MonotonicTime) -> UInt64) -> [UInt8] {
         let unfinished = begun.keys.min() ?? next
         let start = traffic.lastIndex { $0.sequence < min(next, unfinished) }.map { $0 + 1 } ?? 0
@@ -59,7 +59,7 @@ package struct DissectionTape: Sendable {
             if isStream { carry(item, at: wall(item.time)) } else { datagram(item, at: wall(item.time)) }
             next = max(next, item.sequence + 1)
         }
-        // What was dropped for room will not end any more.
+        // Items dropped for lack of room will never be completed.
         if let first = traffic.first?.sequence { begun = begun.filter { $0.key >= first } }
         let bytes = writer.take()
         length += bytes.count

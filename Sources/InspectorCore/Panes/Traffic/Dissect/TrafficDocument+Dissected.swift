@@ -1,10 +1,10 @@
 import SocketCore
 
-/// Items as a dissector names them.
+/// Items as described by a dissector.
 extension TrafficDocument {
     private static let indent = 4
 
-    /// The item's own line, what it is in a line for each frame, and its tree when it is expanded.
+    /// Returns the item's own line, a description for each of its frames, and its tree if it is expanded.
     func dissectedLines(_ item: TrafficItem, _ gap: Gap?, _ dissection: Dissection) -> [Line] {
         var lines = headLines(item, gap)
         for summary in dissection.summaries[item.sequence] ?? [] {
@@ -28,9 +28,9 @@ extension TrafficDocument {
         return line
     }
 
-    /// What there is to say of the dissecting itself, below the traffic.
+    /// Returns remarks about the dissecting itself, shown below the traffic.
     static func remarks(_ model: Model) -> [String] {
-        // Why there is no payload is said in its place.
+        // A missing payload is explained in its place.
         if let refusal = model.whyNotDissected { return refusal == model.payloadRefusal ? [] : [refusal] }
         let dissection = model.dissection
         var remarks: [String] = []
