@@ -4,12 +4,12 @@ import SocketCore
 package enum ChildEnding: Hashable, Sendable {
     case exit(Int32)
     case signal(Int32)
-    /// It was not started: why, as a sentence, and the status that a shell would have.
+    /// It was not started. The values are the reason, as a sentence, and a shell's status for it.
     case notStarted(String, status: Int32)
 
     package var wasStarted: Bool { if case .notStarted = self { false } else { true } }
 
-    /// What this program ends with: what a shell says of that program.
+    /// The exit status that this program takes over, the same as a shell's.
     package var status: Int32 {
         switch self {
         case .exit(let status): status
@@ -24,12 +24,12 @@ package struct ChildState: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
         case starting
         case running(process: Int)
-        /// `connections`: how many it made through the relay.
+        /// `connections` is the number of connections that it made through the relay.
         case ended(ChildEnding, process: Int?, connections: Int)
     }
 
     package var name: String
-    /// Which proxies it was offered.
+    /// The proxies that it was offered.
     package var via: RunRequest.Via
     package var phase = Phase.starting
 
@@ -63,7 +63,7 @@ package struct ChildState: Hashable, Sendable {
         }
     }
 
-    /// How it ended, as a sentence; `nil` while it has not.
+    /// How it ended, as a sentence, or `nil` if it has not.
     package var farewell: String? {
         guard case .ended(let ending, _, let connections) = phase else { return nil }
         let how: String
@@ -77,7 +77,7 @@ package struct ChildState: Hashable, Sendable {
             + (via == .socks ? "; try --via http" : "")
     }
 
-    /// Whether it ended and this program saw nothing of what it did.
+    /// Whether it ended and this program saw none of its traffic.
     package var wasUnseen: Bool {
         switch phase {
         case .ended(.notStarted, _, _): false
@@ -89,7 +89,7 @@ package struct ChildState: Hashable, Sendable {
 
 /// The names of signals.
 package enum SignalWords {
-    /// Those that a user sends to a program from here.
+    /// The signals that the user can send to a program.
     package static let sent: [(name: String, number: Int32)] = [
         ("INT", 2), ("TERM", 15), ("KILL", 9), ("HUP", 1), ("USR1", 10), ("USR2", 12), ("STOP", 19), ("CONT", 18),
     ]
@@ -99,16 +99,16 @@ package enum SignalWords {
         ("ALRM", 14), ("XCPU", 24), ("XFSZ", 25), ("SYS", 31),
     ]
 
-    /// `TERM`, or `signal 40` if it has no name here. The numbers are those of Linux on x86 and Arm.
+    /// Returns `TERM`, or `signal 40` if it has no name here. The numbers are those of Linux on x86 and Arm.
     package static func name(_ number: Int32) -> String {
         (sent + others).first { $0.number == number }?.name ?? "signal \(number)"
     }
 }
 
-/// What is new of the program that runs.
+/// News of the running program.
 package struct ChildNews: Hashable, Sendable {
     package var state: ChildState
-    /// What it wrote since the last news, and how many bytes before that were dropped.
+    /// Its output since the last news. `dropped` is the number of bytes dropped before it.
     package var output: [UInt8]
     package var dropped: Int
 

@@ -1,12 +1,12 @@
 import SocketCore
 
-/// The output of the program that runs: what it wrote, and which part of it is in sight.
+/// The output of the running program, and its scroll position.
 package struct OutputState: Sendable {
     package private(set) var text = OutputText()
-    /// The first row in sight, and how many of its screen rows are above; `nil` while it follows what comes.
+    /// The first visible screen row, or `nil` while it follows new output.
     package private(set) var top: Place?
 
-    /// A screen row: one that is too wide for the screen takes several.
+    /// A screen row. A row that is too wide for the screen takes several.
     package struct Place: Hashable, Comparable, Sendable {
         var row: Int
         var part: Int
@@ -16,7 +16,7 @@ package struct OutputState: Sendable {
 
     mutating func take(_ news: ChildNews) { text.add(news.output, dropped: news.dropped) }
 
-    /// Scrolls by screen rows; at the end it follows again.
+    /// Scrolls by screen rows. At the end it starts to follow.
     mutating func scroll(_ step: Int, width: Int, height: Int, _ sanitizer: Sanitizer) {
         guard text.end > text.first else { return }
         let layout = OutputLayout(text, width: width, sanitizer)
@@ -31,7 +31,7 @@ package struct OutputState: Sendable {
     }
 }
 
-/// Rows of output as screen rows of a width. Only those that are asked for are measured.
+/// Rows of output as screen rows of a given width. Only the requested rows are measured.
 struct OutputLayout {
     let text: OutputText
     let width: Int
@@ -41,7 +41,7 @@ struct OutputLayout {
         (self.text, self.width, self.sanitizer) = (text, max(1, width), sanitizer)
     }
 
-    /// The screen rows of one row: one at least.
+    /// Returns the screen rows of one row, at least one.
     func lines(_ row: Int) -> [Line] {
         switch text[row] {
         case .dropped(let count): return [Line("... \(Format.size(count)) not kept: too fast", Style(.warn))]
@@ -52,7 +52,7 @@ struct OutputLayout {
         }
     }
 
-    /// A line with blanks for its tabs.
+    /// Returns a line with its tabs expanded.
     private static func expanded(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(0x09) else { return bytes }
         var wide: [UInt8] = []
@@ -66,7 +66,7 @@ struct OutputLayout {
         return wide
     }
 
-    /// The place so many screen rows on, held at both ends.
+    /// Returns the place `step` screen rows on, limited to both ends.
     func move(_ place: OutputState.Place, by step: Int) -> OutputState.Place {
         var place = OutputState.Place(row: max(place.row, text.first), part: place.part)
         if place.row >= text.end { place = OutputState.Place(row: text.end - 1, part: 0) }
@@ -90,12 +90,12 @@ struct OutputLayout {
         return place
     }
 
-    /// Where the screen begins that ends before a row.
+    /// Returns the top of the screen that ends before a row.
     func top(endingAt end: Int, height: Int) -> OutputState.Place {
         move(OutputState.Place(row: end, part: 0).last(in: self), by: 1 - max(1, height))
     }
 
-    /// The screen rows from a place on.
+    /// Returns the screen rows from a place on.
     func rows(from place: OutputState.Place, height: Int) -> [Line] {
         var rows: [Line] = []
         var row = max(place.row, text.first)
@@ -109,7 +109,7 @@ struct OutputLayout {
 }
 
 extension OutputState.Place {
-    /// The screen row before this place, which is the start of a row.
+    /// Returns the screen row before this place, which must be the start of a row.
     fileprivate func last(in layout: OutputLayout) -> OutputState.Place {
         guard row > layout.text.first else { return self }
         return OutputState.Place(row: row - 1, part: layout.lines(row - 1).count - 1)
@@ -117,7 +117,7 @@ extension OutputState.Place {
 }
 
 extension Line {
-    /// The line in rows of `width` columns, cut where they end; one at least.
+    /// Splits the line into rows of `width` columns, at least one.
     fileprivate func cut(to width: Int) -> [Line] {
         guard self.width > width else { return [self] }
         var rows: [Line] = []

@@ -1,28 +1,28 @@
-/// What a program wrote, in lines. It keeps the latest, and counts what it does not keep.
+/// A program's output, in lines. It keeps the latest lines, and counts the others.
 package struct OutputText: Hashable, Sendable {
     package enum Row: Hashable, Sendable {
-        /// A line without its ending, which was so many bytes.
+        /// A line without its ending, and the length of that ending in bytes.
         case line([UInt8], ending: Int)
-        /// So many bytes were dropped here, since they came faster than they could be shown.
+        /// The number of bytes dropped here because they arrived faster than they could be shown.
         case dropped(Int)
     }
 
-    /// Of how many rows and bytes the latest are kept.
+    /// The most rows and bytes kept.
     private static let mostRows = 10_000
     private static let mostBytes = 1 << 20
-    /// Where a line is cut that does not end.
+    /// The length at which an unfinished line is cut.
     private static let longest = 4_096
 
     private var rows: [Row] = []
-    /// The rows that are kept begin here in `rows`, which is shortened now and then only.
+    /// The index of the first kept row in `rows`, which is trimmed only occasionally.
     private var start = 0
     private var keptBytes = 0
-    /// The line that has not ended, and whether it ended in a carriage return, which a line feed may follow.
+    /// The unfinished line. `followsReturn` is set if the last line ended with a carriage return, which LF may follow.
     private var open: [UInt8] = []
     private var followsReturn = false
-    /// How many rows came before the first that is kept.
+    /// The number of rows before the first one kept.
     package private(set) var first = 0
-    /// Bytes that came, and those of them that are not kept any more or never were.
+    /// The number of bytes received. `lost` is how many of them are not kept.
     package private(set) var total = 0
     package private(set) var lost = 0
 
@@ -31,14 +31,14 @@ package struct OutputText: Hashable, Sendable {
     /// The number of the row after the last one.
     package var end: Int { first + rows.count - start + (open.isEmpty ? 0 : 1) }
 
-    /// A row by its number.
+    /// Returns a row by its number.
     package subscript(number: Int) -> Row {
         let index = start + number - first
         return index < rows.count ? rows[index] : .line(open, ending: 0)
     }
 
-    /// Takes in what came, after `dropped` bytes that are not there. A line ends in a line feed, a carriage return, or
-    /// both: a program that returns to draw over its line has each state of it kept.
+    /// Adds output, after `dropped` missing bytes. A line ends with a line feed, a carriage return, or both. If a
+    /// program returns to overwrite its line, each version of the line is kept.
     package mutating func add(_ bytes: [UInt8], dropped: Int = 0) {
         total += bytes.count + dropped
         if dropped > 0 {
@@ -69,7 +69,7 @@ package struct OutputText: Hashable, Sendable {
         shrink()
     }
 
-    /// The line feed of the carriage return that ended the last line.
+    /// Takes the line feed that follows the carriage return of the last line.
     private mutating func takeLineFeed(_ rest: inout ArraySlice<UInt8>) {
         rest.removeFirst()
         if case .line(let bytes, 1) = rows.last { rows[rows.count - 1] = .line(bytes, ending: 2) }

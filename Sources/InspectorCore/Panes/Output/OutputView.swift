@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What the program that runs writes, below a row that says how it is doing.
+/// The output of the running program, below a row with its state.
 package enum OutputView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0, let child = model.shared.child else { return }
@@ -32,7 +32,7 @@ package enum OutputView {
         return line
     }
 
-    /// `12 lines  3.4K`, and what of that is not kept.
+    /// Returns `12 lines  3.4K`, and how much of that is not kept.
     private static func counts(_ text: OutputText, _ model: Model) -> Line {
         var line = Line()
         if text.lost > 0 { line.append("\(Format.size(text.lost)) not kept  ", Style(.warn)) }

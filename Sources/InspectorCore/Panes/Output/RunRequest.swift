@@ -1,14 +1,14 @@
 import SocketCore
 
-/// A program that a user runs through a relay of its own.
+/// A program to run through its own relay.
 package struct RunRequest: Hashable, Sendable {
-    /// Which proxies the program is offered.
+    /// The proxies that the program is offered.
     package enum Via: String, Hashable, Sendable, CaseIterable {
         /// An HTTP proxy for everything.
         case http
         /// A SOCKS 5 proxy for everything, which many programs do not support.
         case socks
-        /// HTTP for `http://` and `https://`, SOCKS 5 for all else.
+        /// HTTP for `http://` and `https://`, SOCKS 5 for everything else.
         case both
 
         package var kinds: [ProxyKind] {
@@ -23,9 +23,9 @@ package struct RunRequest: Hashable, Sendable {
     /// The program, by its name or path, and its arguments.
     package var arguments: [String]
     package var via: Via
-    /// The file that is its standard input; `nil`: there is none.
+    /// The file for its standard input, or `nil` for none.
     package var input: String?
-    /// How long a connect of the relay may take; `nil`: as long as the system tries.
+    /// The time limit for a connect by the relay, or `nil` for the system's.
     package var timeout: Duration?
 
     package init(_ arguments: [String], via: Via = .http, input: String? = nil, timeout: Duration? = nil) {
@@ -38,17 +38,17 @@ package struct RunRequest: Hashable, Sendable {
         return path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    /// Where the proxies of a kind listen: on loopback, at a port that the kernel chooses.
+    /// Returns the relay for proxies of a kind. It listens on loopback, on a port that the kernel chooses.
     package func relay(_ kind: ProxyKind) -> RelayRequest {
         RelayRequest(listen: .tcp(host: "127.0.0.1", port: 0), target: .proxy(kind), timeout: timeout)
     }
 
-    /// The variables that name proxies, in the spelling of each half of the programs.
+    /// The variables that name proxies, in both spellings that programs use.
     package static let variables = ["http_proxy", "https_proxy", "all_proxy"].flatMap { [$0, $0.uppercased()] }
     private static let exceptions = ["no_proxy", "NO_PROXY"]
 
-    /// The program's environment, as `NAME=VALUE`: this program's own, in which the proxies that listen at these addresses
-    /// take the place of others, and none is left out.
+    /// Returns the program's environment, as `NAME=VALUE`. It is this program's own, with proxies replaced by those at
+    /// these addresses, and without exceptions from proxying.
     package func environment(_ own: [String], proxies: [ProxyKind: String]) -> [String] {
         let names = Set(Self.variables + Self.exceptions)
         let kept = own.filter { !names.contains(String($0.prefix { $0 != "=" })) }

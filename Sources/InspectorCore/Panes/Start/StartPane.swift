@@ -5,14 +5,14 @@ package struct StartEntry: Hashable, Sendable {
     package enum Section: Hashable, Sendable { case recent, listening, programs, demo }
 
     package var section: Section
-    /// What opens it when it is typed; `nil` for what is typed by its name.
+    /// The number to type to open it, or `nil` if it is opened by typing its name.
     package var number: Int?
     package var title: String
     package var note: String
-    /// What it stands for, as it is typed.
+    /// The line that it stands for.
     package var line: String
 
-    /// Where the words that are typed are looked for, beside the line itself.
+    /// The text that typed words are matched with, in addition to the line itself.
     fileprivate var description: String { section == .listening ? "\(title) \(note)" : title }
 }
 
@@ -21,7 +21,7 @@ package struct StartState: Hashable, Sendable {
     package var editor = LineEditor()
     package var offers = StartOffers()
     package var error: String?
-    /// The entry that the user has gone to, among those that match.
+    /// The index of the selected entry, among those that match.
     package var choice: Int?
 
     /// All entries, in the order of their numbers.
@@ -39,16 +39,16 @@ package struct StartState: Hashable, Sendable {
 
     private var typed: String { editor.text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
-    /// The number that is typed, which may be that of no line.
+    /// The typed number, which need not be that of an entry.
     var number: Int? { Int(typed.filter { $0 != " " }).flatMap { $0 > 0 ? $0 : nil } }
 
-    /// The entries that answer to what is typed: all of them if nothing is, or a line's number.
+    /// The entries that match the typed text or number, or all of them if nothing is typed.
     package var matches: [StartEntry] {
         guard !typed.isEmpty, number == nil else { return entries }
         return entries.filter { Fuzzy.rank(typed, $0.line, $0.description) != nil }
     }
 
-    /// The index of the match that Enter opens; `nil` if it opens what is typed.
+    /// The index of the match that Enter opens, or `nil` if Enter opens the typed text.
     package var target: Int? {
         let matches = matches
         if let choice { return matches.isEmpty ? nil : min(choice, matches.count - 1) }
@@ -62,7 +62,7 @@ package struct StartState: Hashable, Sendable {
         return matches.indices.min { rank($0) < rank($1) }
     }
 
-    /// Goes so many entries down or up. Above the first one are the lines that were typed before.
+    /// Moves the selection by `step` entries. Above the first one are the lines typed before.
     mutating func step(_ step: Int) {
         if choice == nil, step < 0 { return editor.edit(.older) }
         if editor.isRecalling { return editor.edit(.newer) }
@@ -70,7 +70,7 @@ package struct StartState: Hashable, Sendable {
         choice = next < 0 || matches.isEmpty ? nil : min(next, matches.count - 1)
     }
 
-    /// Changes what is typed, which chooses afresh.
+    /// Changes the typed text, which resets the selection.
     mutating func change(_ change: (inout LineEditor) -> Void) {
         (error, choice) = (nil, nil)
         change(&editor)
@@ -80,7 +80,7 @@ package struct StartState: Hashable, Sendable {
         "demo", "listen ", "relay ", "attach ", "ws://", "wss://", "udp://", "unix:", "unixgram:",
     ]
 
-    /// Completes what is typed: to what all lines that begin with it have in common, or to the entry that answers best.
+    /// Completes the typed text to the common prefix of all matching lines, or else to the best match.
     mutating func complete() {
         if choice == nil, !typed.isEmpty {
             let common = Fuzzy.commonPrefix((entries.map(\.line) + Self.forms).filter { $0.hasPrefix(editor.text) })

@@ -1,4 +1,4 @@
-/// What stands below the prompt of the start screen, in so many rows.
+/// The entries below the prompt of the start screen, in a limited number of rows.
 struct StartRows {
     /// A row, and the index of the match that it shows.
     struct Row {
@@ -47,7 +47,7 @@ struct StartRows {
         return rows
     }
 
-    /// A part of each section; the last row of a section that is cut says how many more there are.
+    /// A part of each section. The last row of a truncated section gives the number of the others.
     private var outline: [Row] {
         let counts = Self.sections.map { indices(of: $0.section).count }
         let programs = min(counts[2] + (counts[2] > 0 ? 1 : 0), 4)
@@ -59,7 +59,7 @@ struct StartRows {
         }
     }
 
-    /// A heading and so many entries.
+    /// Returns a heading and the entries that fit.
     private func rows(_ title: String, _ indices: [Int], room: Int) -> [Row] {
         guard !indices.isEmpty, room > (title.isEmpty ? 0 : 1) else { return [] }
         var rows = title.isEmpty ? [] : [Row(line: Line(" " + title, Style(.heading)))]
@@ -89,7 +89,7 @@ struct StartRows {
         return Shorten.middle(line, to: 40, tail: tail, model.glyphs)
     }
 
-    /// The rows around the one that Enter opens.
+    /// Returns the rows around the one that Enter opens.
     private func scrolled(_ rows: [Row]) -> [Row] {
         guard height > 0 else { return [] }
         let marked = rows.firstIndex { $0.match != nil && $0.match == target } ?? 0

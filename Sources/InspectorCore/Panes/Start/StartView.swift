@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What the user sees who started the program without saying what to look at.
+/// The screen shown if the program is started without anything to open.
 package enum StartView {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         let glyphs = model.glyphs
@@ -9,7 +9,7 @@ package enum StartView {
         canvas.draw(Line(" Connect to, or listen on", Style(.heading)), row: 2, in: whole, glyphs)
         prompt(model, whole, on: &canvas)
         let problem = problem(model, whole.width)
-        // Where rows are few, why nothing was opened is worth more than what could be.
+        // In a low window, the reason why nothing was opened takes precedence over the offers.
         let top = problem.isEmpty || whole.height >= 16 ? 5 : 4
         if top == 5 { canvas.draw(Line(forms(whole.width), Style(.dim)), row: 4, in: whole, glyphs) }
         let rest = whole.trimmed(top: top, bottom: 2)
@@ -18,7 +18,7 @@ package enum StartView {
         if model.notice == nil && model.field.open == nil { hint(model, layout.status, on: &canvas) }
     }
 
-    /// What can be typed, as much of it as fits.
+    /// Returns as many of the valid forms as fit.
     private static func forms(_ width: Int) -> String {
         let forms = [
             "host:port", "listen :8080", "attach PID", "unix:/path", "relay :9000 host:80", "ws://host/path",
@@ -51,7 +51,7 @@ package enum StartView {
         }
     }
 
-    /// Why nothing was opened, in as many rows as that takes.
+    /// Returns the reason why nothing was opened, in as many rows as needed.
     private static func problem(_ model: Model, _ width: Int) -> [Line] {
         guard let error = model.start.error else { return [] }
         var line = Line()

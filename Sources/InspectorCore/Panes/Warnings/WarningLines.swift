@@ -1,14 +1,14 @@
 import SocketCore
 
-/// The warnings as rows, wrapped: the worst first, and among those that are as bad the ones about the selected connection.
+/// The warnings as wrapped rows: the worst first, and within a severity those about the selected connection.
 package struct WarningLines: Hashable, Sendable {
-    /// More than these are only counted.
+    /// The most warnings listed. Others are only counted.
     static let most = 8
-    /// Columns before the sentence.
+    /// The indent of the sentence.
     private static let indent = 8
 
     package private(set) var lines: [Line] = []
-    /// The warning that each of the lines is about.
+    /// The index of each line's warning.
     private var owners: [Int] = []
 
     init(_ shared: Shared, selected: SocketID?, width: Int) {
@@ -19,7 +19,7 @@ package struct WarningLines: Hashable, Sendable {
         }
     }
 
-    /// How many warnings stand whole in the first so many lines.
+    /// Returns the number of warnings that fit completely in the first `rows` lines.
     package func count(in rows: Int) -> Int {
         guard rows < owners.count else { return (owners.last ?? -1) + 1 }
         return owners[max(0, rows)]

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// The warnings as they are shown, measured once for all that ask for the layout.
+/// The warnings as shown, measured once for everything that needs the layout.
 package struct WarningsState: Sendable {
     private struct Subject: Hashable {
         var findings: [Finding]
@@ -13,19 +13,20 @@ package struct WarningsState: Sendable {
     private var measured: WarningLines?
     private var height: Int?
 
-    /// The rows at a width: those that were measured, if they are of that width.
+    /// Returns the rows at a width: the measured ones, if they have that width.
     package func lines(_ shared: Shared, selected: SocketID?, width: Int) -> WarningLines {
         if let measured, let subject, subject.width == width, subject.selected == selected { return measured }
         return WarningLines(shared, selected: selected, width: width)
     }
 
-    /// How many rows they take, the same wherever the cursor is: the list above them must not scroll because it moves.
+    /// Returns the number of rows. It is independent of the cursor, because moving the cursor must not scroll the list
+    /// above.
     package func height(_ shared: Shared, width: Int) -> Int {
         if let height, subject?.width == width { return height }
         return WarningLines(shared, selected: nil, width: width).lines.count
     }
 
-    /// Measures again if something that they are made of has changed.
+    /// Measures the warnings again if their contents have changed.
     mutating func measure(_ shared: Shared, selected: SocketID?, width: Int) {
         let findings = shared.findings.first(WarningLines.most, selected: selected)
         let others = shared.findings.first(WarningLines.most, selected: nil)

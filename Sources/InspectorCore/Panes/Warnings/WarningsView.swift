@@ -1,6 +1,6 @@
 import SocketCore
 
-/// The summary of warnings: how many there are, and as many of them as there is room for.
+/// The summary of warnings: how many there are, and as many of them as fit.
 package enum WarningsView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }
@@ -21,7 +21,7 @@ package enum WarningsView {
 }
 
 extension WarningsView {
-    /// `critical 1  warnings 2  notes 1`, without those of which there are none.
+    /// Returns `critical 1  warnings 2  notes 1`, without those that are zero.
     private static func title(_ findings: Findings) -> Line {
         var title = Line()
         let words: [(Severity, String, Role)] = [
