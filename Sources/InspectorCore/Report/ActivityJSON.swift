@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What a screen says about a session beyond its queues and its bytes.
+/// What the screen shows about a session in addition to its queues and its bytes.
 extension SocketJSON {
-    /// The marks of the write queue, and whether it is above them; null if none are set.
+    /// Returns the watermarks of the write queue, and whether it is above them, or null if none are set.
     func watermarks(_ socket: SocketSnapshot) -> JSON {
         guard let marks = socket.watermarks else { return .null }
         return [
@@ -26,7 +26,7 @@ extension SocketJSON {
         ]
     }
 
-    /// The other end of a connection, as far as the kernel of this host tells.
+    /// Returns the other end of a connection, as far as this host's kernel reveals it.
     func peerEnd(_ end: PeerEnd) -> JSON {
         [
             "program": JSON(end.program?.name), "process": JSON(end.program?.process),

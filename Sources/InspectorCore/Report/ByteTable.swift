@@ -1,13 +1,13 @@
 import SocketCore
 
-/// Bytes as rows of hex and text, for two answers to be compared by eye.
+/// Bytes as rows of hex and text, for comparing two answers by eye.
 enum ByteTable {
-    /// Rows of an excerpt, each after a label; the row with the place has a mark, and the byte there brackets.
+    /// Returns the labeled rows of an excerpt. The row that contains `place` has a mark, and the byte is in brackets.
     static func rows(_ excerpt: ByteExcerpt, place: Int, label: String) -> [String] {
         let row = ByteExcerpt.row
         let end = excerpt.start + excerpt.bytes.count
         guard !excerpt.bytes.isEmpty, place <= end else { return ["  \(label)  nothing"] }
-        // Where the stream ends at the place, the end has the brackets.
+        // If the stream ends at the place, the brackets mark the end.
         return stride(from: excerpt.start, through: max(place, end - 1), by: row).map { start in
             let bytes = excerpt.bytes.dropFirst(start - excerpt.start).prefix(row)
             var hex = ""
@@ -24,7 +24,7 @@ enum ByteTable {
         }
     }
 
-    /// One byte in words: `68 'h'`.
+    /// Returns one byte in words: `68 'h'`.
     static func word(_ byte: UInt8) -> String { "\(pair(byte)) '\(EscapedText.show(byte))'" }
 
     private static func pair(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
@@ -36,7 +36,7 @@ enum ByteTable {
 }
 
 extension AnswerDifference {
-    /// The difference in a sentence, and both sides; `first`: what is compared with.
+    /// Returns the difference as a sentence, and both sides. `first` names what is compared with.
     func lines(_ first: String) -> [String] {
         let width = max(first.count, 6)
         func label(_ text: String) -> String { text + String(repeating: " ", count: width - text.count) }

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketJSON {
-    /// What only a datagram socket has.
+    /// Returns what only a datagram socket has.
     func datagrams(_ facts: DatagramSnapshot) -> JSON {
         let counters = facts.counters
         return [

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketJSON {
-    /// How busy an engine is. `load` is what was measured since the last `engine` line; null before there are two.
+    /// Returns the load of an engine. `load` was measured since the last `engine` line, and is null for the first.
     static func load(_ load: EngineLoad?, _ engine: EngineShare) -> [JSON.Member] {
         let times = engine.times
         return [
@@ -13,7 +13,7 @@ extension SocketJSON {
         ] + counters(engine.counters)
     }
 
-    /// Counts over the engine's life.
+    /// Returns the counts over the engine's life.
     static func counters(_ counters: EngineCounters) -> [JSON.Member] {
         [
             JSON.Member("turns", JSON(counters.turns)), JSON.Member("readiness_events", JSON(counters.readinessEvents)),

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketJSON {
-    /// One event, with its numbers under the names that its row gives them.
+    /// Returns one event, with its numbers under the names of its row.
     package func members(_ event: SocketEvent, of socket: SocketSnapshot?) -> [JSON.Member] {
         let row = EventCatalogue[event.kind]
         return [
@@ -11,14 +11,14 @@ extension SocketJSON {
             + row.first.members(event.first, of: socket) + row.second.members(event.second, of: socket)
     }
 
-    /// The kind in JSON.
+    /// Returns the kind in JSON.
     package static func word(_ kind: SocketEvent.Kind) -> JSON {
         JSON(word: EventCatalogue[kind].word ?? kind.rawValue)
     }
 }
 
 extension EventNumber {
-    /// The number's members; null is what is not known.
+    /// Returns the number's members. Unknown values are null.
     package func members(_ number: Int, of socket: SocketSnapshot?) -> [JSON.Member] {
         switch self {
         case .unused: []

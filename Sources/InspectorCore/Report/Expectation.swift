@@ -1,26 +1,26 @@
 import SocketCore
 
-/// Something that a run without a screen waits to receive: one `--expect`.
+/// One `--expect`: something that a run without a screen waits to receive.
 package struct Expectation: Hashable, Sendable {
-    /// What it looks for.
+    /// What to find.
     package enum Kind: Hashable, Sendable {
         case bytes([UInt8])
         case pattern(Pattern)
     }
 
-    /// As it was typed.
+    /// The expectation as typed.
     package let text: String
     package let kind: Kind
-    /// How long it may take, counted from when the one before was met, or from the start.
+    /// The time limit, counted from when the previous expectation was met, or from the start.
     package var limit: Duration
 
-    /// Unless `--within` says otherwise: as a script's wait.
+    /// The default of `--within`, the same as of a script's wait.
     package static let patience = Duration.seconds(10)
 
-    /// Bytes of a text or `hex:`.
+    /// The most bytes of a text or `hex:`.
     package static let longest = 16_384
 
-    /// Reads `TEXT` with escapes, `/regular expression/` or `hex:0d 0a`.
+    /// Parses `TEXT` with escapes, `/regular expression/` or `hex:0d 0a`.
     package static func parse(_ text: String) -> Result<Expectation, EscapedText.Failure> {
         if text.count > 2, text.hasPrefix("/"), text.hasSuffix("/") {
             do throws(Pattern.Failure) {
@@ -42,26 +42,26 @@ package struct Expectation: Hashable, Sendable {
     }
 }
 
-/// Finds expectations, in their order, in what connections receive. One is met by whichever connection receives it; the
-/// next is looked for after it there, and elsewhere in all that is kept.
+/// Finds expectations, in order, in what connections receive. Any connection can meet one. The next is searched for
+/// after the match on that connection, and in all kept bytes of the others.
 package struct ExpectationSearch: Sendable {
     private var rest: ArraySlice<Expectation>
-    /// In the order in which the connections first received something.
+    /// The streams, in the order in which the connections first received something.
     private var streams: [(id: SocketID, stream: Stream)] = []
 
-    /// Bytes that are kept of a connection: as far back the next expectation is looked for.
+    /// The number of bytes kept for a connection, and so how far back the next expectation is searched for.
     package static let window = 65_536
-    /// Connections of which bytes are kept; the oldest is forgotten first.
+    /// The most connections whose bytes are kept. The oldest is forgotten first.
     package static let mostStreams = 256
 
-    /// What was received on one connection and is not used up by a match.
+    /// The bytes received on one connection that no match has used up.
     private struct Stream: Sendable {
         var bytes: [UInt8] = []
-        /// The byte before those; nil at the beginning of the stream.
+        /// The byte before these, or `nil` at the beginning of the stream.
         var before: UInt8?
-        /// How many of the bytes the current expectation was looked for in.
+        /// The number of bytes already searched for the current expectation.
         var searched = 0
-        /// The search for the current expectation, if that is a pattern.
+        /// The search for the current expectation, if it is a pattern.
         var matching: PatternStream?
 
         mutating func drop(_ count: Int) {
@@ -71,10 +71,10 @@ package struct ExpectationSearch: Sendable {
             searched = max(0, searched - count)
         }
 
-        /// The next expectation is looked for in all that is here.
+        /// Starts the search for the next expectation in all kept bytes.
         mutating func begin() { (searched, matching) = (0, nil) }
 
-        /// Where the match ends; nil: there is none.
+        /// Returns the end of the match, or `nil` if there is none.
         mutating func end(of wanted: Expectation, isWhole: Bool) -> Int? {
             switch wanted.kind {
             case .pattern(let pattern):
@@ -96,19 +96,19 @@ package struct ExpectationSearch: Sendable {
 
     package init(_ expectations: [Expectation]) { rest = expectations[...] }
 
-    /// What is looked for now; nil: all of them were met.
+    /// The current expectation, or `nil` if all were met.
     package var current: Expectation? { rest.first }
 
-    /// The last bytes received that met nothing, for a message: at most so many.
+    /// Returns at most `count` of the last received bytes without a match, for a message.
     package func tail(_ count: Int) -> [UInt8] { Array(streams.last?.stream.bytes.suffix(count) ?? []) }
 
-    /// Looks in more bytes of a connection. Returns how many expectations were met by them.
+    /// Searches more bytes of a connection. Returns the number of expectations that they met.
     package mutating func take(_ bytes: [UInt8], from id: SocketID) -> Int {
         guard current != nil else { return 0 }
         let index = stream(of: id)
         var rest = bytes[...]
         var met = 0
-        // In pieces, so that what comes at once is searched as what comes bit by bit.
+        // In pieces, so that bytes received at once are searched like bytes received gradually.
         repeat {
             streams[index].stream.bytes += rest.prefix(Self.window)
             rest = rest.dropFirst(Self.window)
@@ -118,7 +118,7 @@ package struct ExpectationSearch: Sendable {
         return met
     }
 
-    /// Looks once more, now that nothing else comes: where all ends, `$` is true too. Returns how many were met.
+    /// Searches for the last time, with `$` matching at the end of the streams. Returns the number of expectations met.
     package mutating func finish() -> Int { search(isWhole: true) }
 
     private mutating func stream(of id: SocketID) -> Int {

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketJSON {
-    /// The ends of a connection that is captured, as far as they are on this host.
+    /// Returns the ends of a captured connection that are on this host.
     func ends(_ ends: CapturedEnds) -> JSON {
         func end(_ end: CapturedEnds.End) -> JSON {
             [
@@ -12,7 +12,7 @@ extension SocketJSON {
         return ["client": ends.local.map(end) ?? .null, "server": ends.peer.map(end) ?? .null]
     }
 
-    /// What only a socket of another program has, which is looked at from outside.
+    /// Returns what only a socket of another program has, which is inspected from outside.
     func host(_ host: HostSnapshot) -> JSON {
         [
             "program": JSON(host.program), "process": JSON(host.process.map(Int.init)),

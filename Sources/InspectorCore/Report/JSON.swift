@@ -1,11 +1,11 @@
 import SocketCore
 
-/// A JSON value (RFC 8259) whose members keep their order, so that what matters most stands first in a line.
+/// A JSON value (RFC 8259) whose members keep their order, so that the most important ones come first in a line.
 package indirect enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// What is not finite is written as null.
+    /// A number. If it is not finite, it is written as null.
     case number(Double)
     case string(String)
     case array([JSON])
@@ -22,8 +22,8 @@ package indirect enum JSON: Hashable, Sendable {
         }
     }
 
-    /// The value in one line. Characters that a terminal would act on, or that mislead, are written as `\u` escapes, so
-    /// the line can be looked at as safely as it can be parsed.
+    /// The value in one line. Characters that a terminal would interpret, or that are misleading, are written as `\u`
+    /// escapes, so the line is as safe to look at as to parse.
     package var text: String {
         var text = ""
         write(to: &text)
@@ -104,20 +104,20 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
     package init(_ text: String) { self = .string(text) }
     package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
 
-    /// Seconds, to the nanosecond.
+    /// Creates a number of seconds, to the nanosecond.
     package init(seconds duration: Duration?) {
         self = duration.map { .number(Double($0.wholeNanoseconds) / 1e9) } ?? .null
     }
 
-    /// Milliseconds, to the microsecond, as `ss` writes round-trip times.
+    /// Creates a number of milliseconds, to the microsecond, like round-trip times in `ss`.
     package init(milliseconds duration: Duration?) {
         self = duration.map { .number(Double($0.wholeNanoseconds / 1000) / 1000) } ?? .null
     }
 
-    /// Bytes in the form that the composer's escapes read back.
+    /// Creates a string in the form that the composer's escapes parse.
     package init(bytes: [UInt8]) { self = .string(EscapedText.show(bytes)) }
 
-    /// A Swift name as JSON writes it: `readPartial` is `read_partial`.
+    /// Creates a string from a Swift name: `readPartial` becomes `read_partial`.
     package init(word name: String) {
         self = .string(name.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : String($1) })
     }

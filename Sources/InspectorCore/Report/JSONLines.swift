@@ -1,21 +1,22 @@
 import SocketCore
 
-/// What an engine does, as a stream of changes: one JSON object a line (JSON Lines). `docs/json.md` describes the form.
+/// An engine's activity as a stream of changes: one JSON object per line (JSON Lines). `docs/json.md` describes the
+/// format.
 ///
-/// The first line is `hello`. Then each snapshot brings the events since the last one, in order (`event`, and `lost`
-/// where some were overwritten before they were read), every session that has changed, whole (`socket`), and each
-/// warning once, when it appears (`warning`). `program` says how each attached program is doing. The last `socket` line of an id is therefore complete, and a reader that
-/// missed some lines is right again with the next. At most once a second, and never on a quiet engine, `engine` says how
-/// busy that is, a line for each program. The last line is `end`.
+/// The first line is `hello`. Each snapshot then adds the events since the previous one, in order (`event`, and `lost`
+/// if some were overwritten before they were read), every changed session in full (`socket`), and each new warning once
+/// (`warning`). `program` has the state of each attached program. The last `socket` line of an id is therefore
+/// complete, and a reader that missed some lines is up to date with the next. At most once a second, and never on a
+/// quiet engine, `engine` has the load of each program's engine, one line each. The last line is `end`.
 package struct JSONLines: Sendable {
-    /// The version of this form, `v` in every line. New names do not change it; a changed meaning does.
+    /// The version of the format, `v` in every line. New names don't change it, but a changed meaning does.
     package static let version = 1
 
     private let program: String
     private var clock = WallClock()
     private var known: [SocketID: Told] = [:]
     private var findings: Findings
-    /// Events lost within the last minute, and when.
+    /// The numbers of events lost within the last minute, and when.
     private var losses: [(time: MonotonicTime, count: UInt64)] = []
     /// The attached programs, as last written.
     private var programs: [[JSON.Member]] = []
@@ -24,15 +25,15 @@ package struct JSONLines: Sendable {
     /// The warnings about the engine as a whole, as last written.
     private var engineLints: [String] = []
     private var hasBegun = false
-    /// The sequence number of the event to ask for next.
+    /// The sequence number of the next event to request.
     package private(set) var nextEvent: UInt64 = 0
 
-    /// The bytes that passed; nil: they are not written.
+    /// Writes the transferred bytes, or `nil` if they are not written.
     private var payload: PayloadLines?
-    /// How often a session is written of which nothing but rates has changed; nil: never.
+    /// The interval at which a session is written if only its rates have changed, or `nil` for never.
     private let every: Duration?
 
-    /// Each engine as its last `engine` line has it, by its program's ordinal.
+    /// Each engine's values in its last `engine` line, by its program's ordinal.
     private var engines: [Int: EngineShare] = [:]
 
     /// What was written about a session.
@@ -40,16 +41,16 @@ package struct JSONLines: Sendable {
         var socket: SocketSnapshot
         var lints: [String]
         var end: PeerEnd?
-        /// When.
+        /// When it was written.
         var time: MonotonicTime
-        /// As it was last looked at: what was written, but for its rates.
+        /// The last snapshot that was compared. It differs from what was written only in its rates.
         var latest: SocketSnapshot
 
         init(_ socket: SocketSnapshot, _ lints: [String], _ end: PeerEnd?, _ time: MonotonicTime) {
             (self.socket, self.lints, self.end, self.time, latest) = (socket, lints, end, time, socket)
         }
 
-        /// Whether there is more to write than rates, or rates are due.
+        /// Whether more than rates has changed, or the rates are due.
         mutating func isNews(_ now: Told, _ every: Duration?) -> Bool {
             if now.lints != lints || now.end != end { return true }
             if now.socket != latest {
@@ -62,10 +63,10 @@ package struct JSONLines: Sendable {
     }
 
     /// - Parameters:
-    ///   - program: who writes the lines, and its version.
-    ///   - lints: which warnings are told.
-    ///   - payload: how many bytes of each operation `payload` lines have; nil: there are none.
-    ///   - every: how often a session is written of which nothing but rates has changed; nil: never.
+    ///   - program: the writer of the lines, and its version.
+    ///   - lints: which warnings are reported.
+    ///   - payload: the number of bytes of each operation in `payload` lines, or `nil` for no such lines.
+    ///   - every: the interval at which a session is written if only its rates have changed, or `nil` for never.
     package init(
         program: String, lints: LintSettings = LintSettings(), payload: Int? = nil, every: Duration? = nil
     ) {
@@ -75,7 +76,7 @@ package struct JSONLines: Sendable {
         findings = Findings(lints)
     }
 
-    /// The lines that a snapshot brings, without line ends.
+    /// Returns the lines for a snapshot, without line endings.
     package mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings = Surroundings()) -> [String] {
         clock.take(snapshot)
         var lines = hasBegun ? [] : [hello(snapshot)]
@@ -110,24 +111,24 @@ package struct JSONLines: Sendable {
         return line("socket", told.time, json.members(told.socket, end: told.end) + [names, process])
     }
 
-    /// The sessions whose traffic has to be asked for, so that `take(_:of:)` can write what passed.
+    /// Returns the sessions whose traffic must be requested, so that `take(_:of:)` can write the transferred bytes.
     package mutating func duePayload(_ snapshot: EngineSnapshot) -> [SocketID] { payload?.due(snapshot) ?? [] }
 
-    /// The `payload` lines that the traffic of a session brings.
+    /// Returns the `payload` lines for a session's traffic.
     package mutating func take(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] {
         let json = json
         return (payload?.take(traffic, of: id, json) ?? []).map { JSON.object(Self.head("payload") + $0).text }
     }
 
-    /// The attached programs that are new, or do otherwise than before.
+    /// Returns lines for the attached programs that are new or have changed.
     private mutating func programLines(_ programs: [ProgramInfo], _ time: MonotonicTime) -> [String] {
         let told = programs.map { SocketJSON.program($0) }
         defer { self.programs = told }
         return told.filter { !self.programs.contains($0) }.map { line("program", time, $0) }
     }
 
-    /// New warnings about the engines as a whole, and how busy each is: at most once a second, and not while nothing else
-    /// happens.
+    /// Returns new warnings about the engines as a whole, and the load of each engine: at most once a second, and only
+    /// while something else happens.
     private mutating func engineLines(_ snapshot: EngineSnapshot, _ others: Surroundings, isQuiet: Bool) -> [String] {
         let found = findings.ofEngine
         var lines = found.filter { !engineLints.contains($0.lint) }.map { warning($0, snapshot.time) }
@@ -145,7 +146,7 @@ package struct JSONLines: Sendable {
         return lines
     }
 
-    /// The last line.
+    /// Returns the last line.
     package func end(_ snapshot: EngineSnapshot, status: Int) -> String {
         line("end", snapshot.time, [JSON.Member("status", JSON(status))] + SocketJSON.counters(snapshot.counters))
     }
@@ -167,7 +168,7 @@ package struct JSONLines: Sendable {
 
     private mutating func events(_ snapshot: EngineSnapshot) -> [String] {
         var lines: [String] = []
-        // Those of an opened recording come with the snapshots that it has.
+        // The events of an opened recording arrive with its earlier snapshots.
         for shown in (snapshot.before ?? []) + [snapshot] {
             for event in shown.events where event.sequence >= nextEvent {
                 lines += gap(upTo: event.sequence, snapshot.time)
@@ -204,7 +205,7 @@ package struct JSONLines: Sendable {
 }
 
 extension SocketSnapshot {
-    /// The same without the numbers that change while nothing happens: rates and shares of time.
+    /// The snapshot without the numbers that change while nothing happens: rates and shares of time.
     fileprivate var withoutRates: SocketSnapshot {
         var still = self
         (still.receiveRate, still.sendRate) = (nil, nil)
@@ -218,7 +219,7 @@ extension SocketSnapshot {
 }
 
 extension Finding {
-    /// What JSON has of it besides its socket.
+    /// The members in JSON, without the socket.
     package var members: [JSON.Member] {
         let remedy = Lint.named(lint).map { KeyTable.standard.naming($0.remedy) }
         return [

@@ -1,4 +1,5 @@
-/// Reads one JSON text (RFC 8259) from a stranger: nested no deeper than 64 values, and whole or not at all.
+/// Parses one JSON text (RFC 8259) from an untrusted source. It accepts at most 64 nested values, and only a complete
+/// text.
 package struct JSONReader {
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
@@ -10,7 +11,7 @@ package struct JSONReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The value, or what is wrong at which byte.
+    /// Parses a value. Throws the problem and its byte offset.
     package static func read(_ bytes: [UInt8]) throws(Problem) -> JSON {
         var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
@@ -135,7 +136,7 @@ package struct JSONReader {
         }
     }
 
-    /// A scalar written as one escape, or as two that are a surrogate pair.
+    /// Parses a scalar written as one escape, or as two that form a surrogate pair.
     private mutating func scalar() throws(Problem) -> Unicode.Scalar {
         let high = try unit()
         if let scalar = Unicode.Scalar(high) { return scalar }
@@ -162,7 +163,8 @@ extension UInt8 {
 }
 
 extension JSON {
-    /// A member of an object; `nil`: there is none, or this is not an object. Of several of a name the last counts.
+    /// Returns a member of an object, or `nil` if it has none or this is not an object. Of several with one name the
+    /// last counts.
     package subscript(name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketJSON {
-    /// The words and units of `ss -tinm`, so that the two can be compared line by line.
+    /// Returns the kernel's state in the terms and units of `ss -tinm`, so that the two can be compared line by line.
     func kernel(_ kernel: KernelSnapshot) -> JSON {
         [
             "state": JSON(kernel.state), "recv_q": JSON(kernel.receiveQueue), "send_q": JSON(kernel.sendQueue),

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension UnreadBytes {
-    /// What a program has not read, where payload is asked for.
+    /// The unread bytes of a program, if payload is requested.
     package var json: JSON {
         [
             "payload_bytes": JSON(bytes.count), "unread_bytes": JSON(total.map(Int.init)),
@@ -11,30 +11,31 @@ extension UnreadBytes {
     }
 }
 
-/// The bytes that passed, as `payload` lines: one for each operation, datagram or message that is complete.
+/// The transferred bytes as `payload` lines: one for each complete operation, datagram or message.
 package struct PayloadLines: Sendable {
-    /// Bytes of each that are written.
+    /// The number of bytes of each that are written.
     private let limit: Int
     private var known: [SocketID: Known] = [:]
 
     /// What was written of a session.
     private struct Known: Sendable {
-        /// The first item that was not seen yet.
+        /// The first item not seen yet.
         var next: UInt64 = 0
-        /// Those that were seen in progress.
+        /// The items last seen in progress.
         var open: Set<UInt64> = []
-        /// Bytes that had passed when its traffic was last asked for.
+        /// The number of bytes transferred when its traffic was last requested.
         var passed: UInt64 = 0
-        /// Whether it was over then.
+        /// Whether it had ended by then.
         var isClosed = false
     }
 
-    /// The most sessions whose traffic is asked for at once.
+    /// The most sessions whose traffic is requested at once.
     package static let atOnce = 64
 
     package init(limit: Int) { self.limit = limit }
 
-    /// The sessions whose bytes have to be asked for: something passed there, or they ended, since the last time.
+    /// Returns the sessions whose bytes must be requested, because bytes were transferred or they ended since the last
+    /// call.
     package mutating func due(_ snapshot: EngineSnapshot) -> [SocketID] {
         var due: [SocketID] = []
         for socket in snapshot.sockets where socket.role != .listener && due.count < Self.atOnce {
@@ -49,7 +50,7 @@ package struct PayloadLines: Sendable {
         return due
     }
 
-    /// The members of each line that a session's traffic brings. What is in progress is left for later.
+    /// Returns the members of each line for a session's traffic. Items in progress are left for later.
     mutating func take(_ traffic: TrafficSnapshot, of id: SocketID, _ json: SocketJSON) -> [[JSON.Member]] {
         var seen = known[id] ?? Known()
         defer { known[id] = seen }
@@ -91,7 +92,7 @@ package struct PayloadLines: Sendable {
         ]
     }
 
-    /// The bytes as text where they are UTF-8. `isCut`: a character that is not whole at the end is left out.
+    /// Returns the bytes as text if they are UTF-8. If `isCut` is set, leaves out an incomplete character at the end.
     static func text(_ bytes: [UInt8], isCut: Bool) -> String? {
         for missing in 0...(isCut ? min(3, bytes.count) : 0) {
             if let text = String(validating: bytes.dropLast(missing), as: UTF8.self) { return text }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What is printed of a replay.
+/// The output of a replay.
 package struct ReplayReport: Sendable {
     private let result: ReplayResult
     private let plan: ReplayPlan
@@ -11,7 +11,7 @@ package struct ReplayReport: Sendable {
         (self.result, self.plan, self.session, self.address) = (result, plan, session, address)
     }
 
-    /// For people.
+    /// The report as text.
     package var lines: [String] {
         var lines: [String] = []
         if let difference = result.difference {
@@ -43,7 +43,7 @@ package struct ReplayReport: Sendable {
 
     private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    /// For programs.
+    /// The report as JSON.
     package var json: JSON {
         [
             "v": JSON(1), "type": "replay", "session": JSON(session), "address": JSON(address),

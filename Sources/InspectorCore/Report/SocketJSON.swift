@@ -1,14 +1,14 @@
 import SocketCore
 
-/// Sockets as JSON objects. Every name is always there, null where it is unknown or has no meaning; times are those of
-/// the wall clock (RFC 3339, UTC), and a number with a unit has the unit in its name.
+/// Sockets as JSON objects. Every name is always present, with null if the value is unknown or meaningless. Times are
+/// wall-clock times (RFC 3339, UTC). A number with a unit has the unit in its name.
 package struct SocketJSON {
-    /// Turns the engine's instants into times of the wall clock.
+    /// Converts the engine's instants to wall-clock times.
     package let clock: WallClock
 
     package init(clock: WallClock) { self.clock = clock }
 
-    /// Everything known about a session; `end` is the other end of its connection, where that is on this host.
+    /// Returns everything known about a session. `end` is the other end of its connection, if that is on this host.
     package func members(_ socket: SocketSnapshot, end: PeerEnd? = nil) -> [JSON.Member] {
         guard case .object(let members) = value(socket, end) else { return [] }
         return members
@@ -17,7 +17,7 @@ package struct SocketJSON {
     private func value(_ socket: SocketSnapshot, _ end: PeerEnd?) -> JSON {
         let listens = socket.role == .listener
         let isOutside = socket.isFromOutside
-        // The kernel counts the bytes of TCP only.
+        // The kernel counts bytes only for TCP.
         let isUncounted = socket.host.map { $0.tcp == nil } ?? false
         return [
             "id": JSON(socket.id.number), "role": JSON(word: socket.role.rawValue),
@@ -47,7 +47,7 @@ package struct SocketJSON {
         ]
     }
 
-    /// `2026-11-21T14:02:10.911204000Z`; null before the clock is known.
+    /// Returns `2026-11-21T14:02:10.911204000Z`, or null before the clock is known.
     package func time(_ time: MonotonicTime?) -> JSON {
         JSON(time.flatMap { clock.wallNanoseconds($0) }.map(Format.instant))
     }
@@ -56,7 +56,7 @@ package struct SocketJSON {
         .array(SocketFlags.names.filter { flags.contains($0.flag) }.map { JSON($0.name) })
     }
 
-    /// A leg of a relayed connection; null for other sockets.
+    /// Returns a leg of a relayed connection, or null for other sockets.
     private func relay(_ socket: SocketSnapshot) -> JSON {
         guard let facts = socket.relay else { return .null }
         return [
@@ -65,7 +65,7 @@ package struct SocketJSON {
         ]
     }
 
-    /// What faults and breakpoints do to a connection; null where none concerns it.
+    /// Returns the effects of faults and breakpoints on a connection, or null if none applies to it.
     private func fault(_ socket: SocketSnapshot) -> JSON {
         guard let fault = socket.fault else { return .null }
         let rules = fault.rules.map { rule -> JSON in
@@ -127,7 +127,7 @@ package struct SocketJSON {
         ]
     }
 
-    /// What came of looking at the peer's certificate.
+    /// Returns the result of verifying the peer's certificate.
     private static func word(_ verification: TLSVerification) -> String {
         switch verification {
         case .none: "no_certificate"
@@ -188,7 +188,7 @@ package struct SocketJSON {
         ]
     }
 
-    /// The name of the case alone: `system` for `system(errno: 111)`.
+    /// Returns the name of the case without its values: `system` for `system(errno: 111)`.
     private static func name(_ reason: SocketError.Reason) -> String {
         String("\(reason)".prefix { $0 != "(" })
     }

@@ -1,12 +1,12 @@
 import SocketCore
 
-/// What is known around the sessions of a snapshot: who owns them, and who is at their other ends.
+/// What is known beyond the sessions of a snapshot: their owners, and the programs at their other ends.
 package struct Surroundings: Sendable {
-    /// The process that writes the report, whose own sessions those are that no attached program has.
+    /// The process that writes the report. It owns all sessions that no attached program has.
     package var process: Int
-    /// The programs attached to.
+    /// The attached programs.
     package var programs: [ProgramInfo]
-    /// The other ends of connections, where they are on this host.
+    /// The other ends of connections, if they are on this host.
     package var peers: [SocketID: PeerEnd]
     /// The program that runs through the relay.
     package var child: ChildState?
@@ -17,18 +17,18 @@ package struct Surroundings: Sendable {
         (self.process, self.programs, self.peers, self.child) = (process, programs, peers, child)
     }
 
-    /// The program that owns a session, as the subject of a finding; `nil`: it is not known.
+    /// Returns the program that owns a session, as the subject of a finding, or `nil` if it is not known.
     func owner(of id: SocketID) -> String? {
         if let program = programs.first(where: { $0.ordinal == id.ordinal }) { return program.title }
         return process > 0 ? "socktui[\(process)]" : nil
     }
 
-    /// The process that owns a session.
+    /// Returns the process that owns a session.
     func process(of id: SocketID) -> Int { programs.first { $0.ordinal == id.ordinal }?.process ?? process }
 }
 
 extension SocketJSON {
-    /// The program that runs through the relay.
+    /// Returns the program that runs through the relay.
     static func child(_ child: ChildState) -> [JSON.Member] {
         var (state, status, signal, problem): (JSON, JSON, JSON, JSON) = ("starting", .null, .null, .null)
         var connections = JSON.null
@@ -51,7 +51,7 @@ extension SocketJSON {
         ]
     }
 
-    /// An attached program and how it is doing.
+    /// Returns an attached program and its state.
     static func program(_ program: ProgramInfo) -> [JSON.Member] {
         let (state, problem): (JSON, String?) =
             switch program.state {

@@ -1,16 +1,16 @@
 import SocketCore
 
-/// What is printed of a sweep.
+/// The output of a sweep.
 package struct SweepReport: Sendable {
     private let summary: SweepSummary
 
-    /// Ranges of offsets in a row of the table, and in an excerpt of the request.
+    /// The most ranges of offsets in a row of the table. `excerpt` is the length of an excerpt of the request.
     private static let ranges = 4
     private static let excerpt = 24
 
     package init(_ summary: SweepSummary) { self.summary = summary }
 
-    /// For people.
+    /// The report as text.
     package var lines: [String] {
         var lines = [heading]
         let holes = summary.pattern.holes.map(Self.text)
@@ -90,7 +90,7 @@ package struct SweepReport: Sendable {
         hole.range.count < 2 ? "\(hole.range.lowerBound)" : "\(hole.range.lowerBound)-\(hole.range.upperBound - 1)"
     }
 
-    /// Numbers as ranges: `1-4, 7`.
+    /// Returns numbers as ranges: `1-4, 7`.
     private static func ranges(_ numbers: [Int]) -> String {
         var ranges: [ClosedRange<Int>] = []
         for number in Set(numbers).sorted() {
@@ -107,7 +107,7 @@ package struct SweepReport: Sendable {
             + (ranges.count > Self.ranges ? " and \(ranges.count - Self.ranges) more" : "")
     }
 
-    /// For programs: a line for each test, and one for the whole.
+    /// The report as JSON: a line for each test, and one for the whole.
     package var json: [JSON] {
         summary.findings.map(json) + [
             [

@@ -1,16 +1,16 @@
 import SocketCore
 
-/// What an engine does, as plain text: the rows of the events' screen, one a line, for a pipe or a file.
+/// An engine's activity as plain text: the rows of the events screen, one per line, for a pipe or a file.
 package struct TextLines: Sendable {
     private var model = Model(options: Model.Options(ascii: false, version: ""))
     private var next = 0
 
     package init() {}
 
-    /// The sequence number of the event to ask for next.
+    /// The sequence number of the next event to request.
     package var nextEvent: UInt64 { model.log.next }
 
-    /// The lines that a snapshot brings, without line ends.
+    /// Returns the lines for a snapshot, without line endings.
     package mutating func take(_ snapshot: EngineSnapshot) -> [String] {
         _ = model.update(.snapshot(snapshot))
         defer { next = model.log.end }
@@ -20,13 +20,13 @@ package struct TextLines: Sendable {
         }
     }
 
-    /// The list of sessions, as `ss` prints one.
+    /// Returns the list of sessions, in the style of `ss`.
     package static func table(_ snapshot: EngineSnapshot) -> [String] {
         var model = Model(options: Model.Options(ascii: false, version: ""))
-        // Whatever was gone to, this is what is shown.
+        // The snapshot is shown whatever instant was jumped to.
         var snapshot = snapshot
         snapshot.turn = model.turn
-        // One column less than where the list gets company.
+        // One column below the width at which other panes join the list.
         let chrome = ScreenLayout.least.height
         _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))
         if snapshot.sockets.allSatisfy({ $0.host != nil }) {

@@ -1,7 +1,7 @@
 import SocketCore
 
 extension SocketJSON {
-    /// A WebSocket, unfinished things first. Values of fields that hold secrets are left out.
+    /// Returns a WebSocket, with unfinished items first. Values of fields that hold secrets are left out.
     func webSocket(_ facts: WebSocketPicture) -> JSON {
         let traffic = facts.traffic
         return [
@@ -21,7 +21,7 @@ extension SocketJSON {
         ]
     }
 
-    /// What is known of a WebSocket whose frames are only forwarded.
+    /// Returns the facts about a WebSocket whose frames are only forwarded.
     private func observed(_ facts: WebSocketObservation) -> JSON {
         [
             "sending": facts.sending.map(message) ?? .null,
@@ -31,7 +31,7 @@ extension SocketJSON {
         ]
     }
 
-    /// What the parser needs next, and how much of it has come.
+    /// Returns what the parser needs next, and how much of it has arrived.
     private func awaiting(_ facts: WebSocketPicture) -> JSON {
         let now = WebSocketWords.incoming(facts)
         let (what, opcode) = Self.part(facts)
@@ -90,7 +90,7 @@ extension SocketJSON {
         ]
     }
 
-    /// The closing handshake; null while neither side has started it.
+    /// Returns the closing handshake, or null while neither side has started it.
     private func close(_ facts: WebSocketPicture) -> JSON {
         let origin = facts.report?.origin ?? facts.traffic?.closeOrigin
         let failure = facts.report?.failure ?? facts.traffic?.failure

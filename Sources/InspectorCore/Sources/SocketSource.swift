@@ -1,46 +1,46 @@
 import SocketCore
 
-/// What a source of sockets can do besides showing them.
+/// What a source of sockets can do in addition to showing them.
 package struct SourceAbilities: OptionSet, Hashable, Sendable {
     package let rawValue: Int
 
     package init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// It carries out commands on the sockets that it shows: reads, writes, closes and the like.
+    /// It performs commands on its sockets, such as reads, writes and closes.
     package static let commands = SourceAbilities(rawValue: 1)
-    /// It sends files and macros, replies automatically and starts TLS, which takes more than a command.
+    /// It sends files and macros, sends auto-replies and starts TLS, which takes more than a command.
     package static let sending = SourceAbilities(rawValue: 2)
 }
 
-/// Where the sockets on the screen come from: the program's own engine, or a program that it is attached to. What shows
-/// them does not know which.
+/// The source of the sockets on the screen: the program's own engine, or an attached program. The views don't depend on
+/// which it is.
 ///
-/// A source names its sockets as it likes, with ordinal 0; the list of sources tells those of several apart.
-/// No call but `rest` and `close` waits.
+/// A source chooses the names of its sockets, with ordinal 0. The list of sources assigns the ordinals. Only `rest` and
+/// `close` may wait.
 package protocol SocketSource: AnyObject, Sendable {
-    /// Its name and how it is doing, with the ordinal that the list gave it.
+    /// Returns its name and state, with the ordinal from the list.
     func info(ordinal: Int) -> ProgramInfo
-    /// Answers with a snapshot, on any thread: nil when there is none yet, or never will be. Its events are those since the
-    /// snapshot before, so each answer must be used.
+    /// Answers with a snapshot on any thread, or with `nil` if there is none yet or there never will be. Its events are
+    /// those since the previous snapshot, so each answer must be used.
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void)
     /// Whether there is no snapshot yet, but may be one soon.
     var isAwaited: Bool { get }
-    /// Whether the last snapshot had all that was requested, as far as it will come.
+    /// Whether the last snapshot had everything requested, as far as it will arrive.
     var hasAnswered: Bool { get }
-    /// Answers with what was kept of the traffic of these sockets, on any thread: nil if only the traffic of the socket
-    /// in a snapshot request is known.
+    /// Answers with the kept traffic of these sockets on any thread, or with `nil` if only the traffic of the socket in
+    /// a snapshot request is known.
     func requestTraffic(of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void)
-    /// Answers with bytes of a socket that its program has not read, on any thread: nil where the last look is too short a
-    /// time ago, or there is no such socket.
+    /// Answers with bytes of a socket that its program has not read, on any thread, or with `nil` if the last look was
+    /// too recent or there is no such socket.
     func requestUnread(_ request: UnreadRequest, then: @escaping @Sendable (UnreadLook?) -> Void)
-    /// Carries out a command; later snapshots show what it did.
+    /// Performs a command. Later snapshots show the effect.
     func perform(_ command: SocketCommand)
-    /// The sentences that the source has for the user since the last call.
+    /// Returns the notices for the user since the last call.
     func takeNotices() -> [String]
-    /// Releases what it holds of other programs. Called before this program stops or an editor takes the terminal, since
-    /// there will be no requests until it returns.
+    /// Releases what it holds of other programs. Called before this program stops or an editor takes the terminal,
+    /// because there will be no requests until then.
     func rest()
-    /// Removes what others could see, such as socket files; this program is about to end.
+    /// Removes what other programs could see, such as socket files. Called before this program ends.
     func close()
 }
 
@@ -55,7 +55,7 @@ extension SocketSource {
 }
 
 extension ProgramInfo {
-    /// Why this program cannot do what needs these abilities, as a sentence; `nil` if it can.
+    /// Returns why this program lacks these abilities, as a sentence, or `nil` if it has them.
     package func refusal(needing needs: SourceAbilities) -> String? {
         if needs.isEmpty { return nil }
         if hasEnded { return "\(title) has ended" }
@@ -65,12 +65,12 @@ extension ProgramInfo {
         return abilities.isSuperset(of: needs) ? nil : "\(title): this works only for connections opened here"
     }
 
-    /// Why this program cannot do this to one of its sockets, as a sentence; `nil` if it can.
+    /// Returns why this program can't perform an effect on its sockets, as a sentence, or `nil` if it can.
     package func refusal(of effect: Effect) -> String? { refusal(needing: effect.needs) }
 }
 
 extension Effect {
-    /// What the program of its socket must be able to do.
+    /// The abilities that the program of its socket must have.
     fileprivate var needs: SourceAbilities {
         switch self {
         case .send: .commands
@@ -79,7 +79,7 @@ extension Effect {
         }
     }
 
-    /// The socket that it is done to; nil: none in particular.
+    /// The socket that it affects, or `nil` if it affects none in particular.
     var socket: SocketID? {
         switch self {
         case .send(let command): command.socket
