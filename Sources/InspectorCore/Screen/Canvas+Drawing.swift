@@ -1,5 +1,5 @@
 extension Canvas {
-    /// Draws a line at a place, cut with an ellipsis to `width` columns and to the canvas.
+    /// Draws a line at a position, truncated with an ellipsis to `width` columns and to the canvas.
     package mutating func draw(_ line: Line, x: Int, y: Int, width: Int, _ glyphs: Glyphs) {
         let room = min(width, size.width - x)
         guard room > 0, y >= 0, y < size.height else { return }
@@ -12,7 +12,7 @@ extension Canvas {
         draw(line, x: rect.x, y: rect.y + row, width: rect.width, glyphs)
     }
 
-    /// Draws one line from the left and one that ends at the right edge; where both do not fit, the left one is cut.
+    /// Draws one line from the left and one that ends at the right edge. If both don't fit, the left one is truncated.
     package mutating func draw(left: Line, right: Line, row: Int, in rect: Rect, _ glyphs: Glyphs) {
         let gap = right.width > 0 ? right.width + 1 : 0
         guard rect.width > gap else { return draw(left, row: row, in: rect, glyphs) }
@@ -21,20 +21,21 @@ extension Canvas {
         draw(right, x: rect.x + rect.width - right.width, y: rect.y + row, width: right.width, glyphs)
     }
 
-    /// Blanks a rectangle.
+    /// Fills a rectangle with blanks.
     package mutating func clear(_ rect: Rect) {
         for y in rect.y..<rect.y + rect.height {
             for x in rect.x..<rect.x + rect.width { self[x, y] = .blank }
         }
     }
 
-    /// Gives a row of a rectangle another look, blanks included.
+    /// Changes the style of a row of a rectangle, including its blanks.
     package mutating func restyle(row: Int, in rect: Rect, _ change: (Style) -> Style) {
         guard row >= 0, row < rect.height else { return }
         for x in rect.x..<rect.x + rect.width { self[x, rect.y + row].style = change(self[x, rect.y + row].style) }
     }
 
-    /// A rule across a rectangle with a title near its left end and a word near its right: `- title ----- right -`.
+    /// Draws a rule across a rectangle with a title near its left end and a word near its right: `- title ----- right
+    /// -`.
     package mutating func rule(
         row: Int, in rect: Rect, title: Line, right: Line = Line(), _ glyphs: Glyphs, focused: Bool = false
     ) {
@@ -59,7 +60,7 @@ extension Canvas {
         draw(line, row: row, in: rect, glyphs)
     }
 
-    /// A blank box with a border, a title above and a hint below.
+    /// Draws an empty box with a border, a title above and a hint below.
     package mutating func box(_ rect: Rect, title: String, hint: String, _ glyphs: Glyphs) {
         clear(rect)
         guard rect.width >= 4, rect.height >= 2 else { return }

@@ -1,9 +1,9 @@
 /// A grid of cells that views draw on and a terminal shows. Everything outside it is clipped.
 package struct Canvas: Hashable, Sendable {
     package let size: Size
-    /// Row after row, `size.width` cells each.
+    /// The cells row by row, `size.width` in each.
     package private(set) var cells: [Cell]
-    /// Where the text cursor is shown; nil: hidden.
+    /// The position of the text cursor, or `nil` if it is hidden.
     package var cursor: Position?
 
     package struct Position: Hashable, Sendable {
@@ -15,14 +15,14 @@ package struct Canvas: Hashable, Sendable {
         }
     }
 
-    /// An empty canvas.
+    /// Creates an empty canvas.
     package init(_ size: Size) {
         self.size = Size(max(0, size.width), max(0, size.height))
         cells = Array(repeating: .blank, count: self.size.width * self.size.height)
     }
 
-    /// Sets one cell; outside the canvas nothing happens. Half of a wide character cannot stay: when one column of it
-    /// is overwritten, the other one becomes blank.
+    /// Sets one cell. Has no effect outside the canvas. If one column of a wide character is overwritten, its other
+    /// column becomes blank.
     package subscript(x: Int, y: Int) -> Cell {
         get { contains(x, y) ? cells[y * size.width + x] : .blank }
         set {
@@ -40,7 +40,7 @@ package struct Canvas: Hashable, Sendable {
         x >= 0 && y >= 0 && x < size.width && y < size.height
     }
 
-    /// The screen as text, one line per row, without trailing spaces: what golden tests compare.
+    /// The screen as text, one line per row, without trailing spaces. Golden tests compare it.
     package var text: String {
         (0..<size.height).map { row in
             var line = ""

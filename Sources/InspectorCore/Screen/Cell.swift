@@ -1,9 +1,9 @@
-/// What a piece of the screen means; the terminal decides how that looks with the colours it has.
+/// The meaning of a piece of the screen. The terminal decides how it looks with the available colors.
 package enum Role: UInt16, CaseIterable, Sendable {
     case plain, dim, title, heading, cursor, lit, unlit, warn, bad, received, sent, closed, key, chip, error
 }
 
-/// How a cell looks: a role, and whether it is drawn bold or reversed on top of that.
+/// The style of a cell: a role, and whether it is also bold or reversed.
 package struct Style: Hashable, Sendable {
     package var role: Role
     package var emphasis: Emphasis
@@ -24,14 +24,14 @@ package struct Style: Hashable, Sendable {
     package static let plain = Style()
 }
 
-/// One column of one row. Sixteen bytes without padding, so that rows can be compared as memory.
+/// One column of one row. It has sixteen bytes without padding, so that rows can be compared as memory.
 package struct Cell: Hashable, Sendable {
-    /// The character; 0 in the second column of a wide one.
+    /// The character, or 0 in the second column of a wide one.
     package var scalar: UInt32
-    /// A combining mark on it; 0: none.
+    /// A combining mark on the character, or 0 for none.
     package var mark: UInt32
     package var style: Style
-    /// Columns the character takes: 1 or 2; 0 in the second column of a wide one.
+    /// The width of the character, 1 or 2, or 0 in the second column of a wide one.
     package var width: UInt32
 
     package init(_ scalar: Unicode.Scalar, style: Style = .plain, width: UInt32 = 1, mark: UInt32 = 0) {

@@ -1,4 +1,4 @@
-/// The characters that are not letters: one set for terminals that show Unicode, one for those that do not.
+/// The characters that are not letters: one set for terminals that show Unicode, one for those that don't.
 package struct Glyphs: Hashable, Sendable {
     package let isASCII: Bool
     package let horizontal: Unicode.Scalar
@@ -11,13 +11,13 @@ package struct Glyphs: Hashable, Sendable {
     package let barEmpty: Unicode.Scalar
     package let ellipsis: Unicode.Scalar
     package let sigma: Unicode.Scalar
-    /// Stands before a row that goes on from the row above.
+    /// Precedes a row that continues the row above.
     package let continuation: Unicode.Scalar
-    /// From one end of a relayed connection to the other.
+    /// Points from one end of a relayed connection to the other.
     package let arrow: Unicode.Scalar
-    /// A line break in a line that is typed.
+    /// A line break in a typed line.
     package let lineBreak: String
-    /// Nothing measured to the peak; the first means zero.
+    /// The steps of a bar, from zero to the peak.
     package let ramp: [Unicode.Scalar]
 
     package static let ascii = Glyphs(
@@ -32,7 +32,7 @@ package struct Glyphs: Hashable, Sendable {
         lineBreak: "↵",
         ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
 
-    /// A progress bar in brackets, `width` cells in all; empty when that leaves no room for one.
+    /// Returns a progress bar in brackets, `width` cells in total, or an empty string if there is no room for one.
     package func bar(done: Int, total: Int, width: Int) -> String {
         let inner = width - 2
         guard inner > 0, total > 0 else { return "" }
@@ -42,7 +42,7 @@ package struct Glyphs: Hashable, Sendable {
             + String(repeating: String(barEmpty), count: inner - full) + "]"
     }
 
-    /// The newest `width` samples as a line of bars, scaled to their own peak.
+    /// Returns the newest `width` samples as a line of bars, scaled to their own peak.
     package func sparkline(_ samples: [Float], width: Int) -> String {
         let shown = samples.suffix(max(0, width))
         let peak = shown.max() ?? 0

@@ -1,38 +1,38 @@
 extension Rect {
-    /// The whole of a canvas.
+    /// Creates a rectangle that covers a canvas.
     package init(_ size: Size) {
         self.init(x: 0, y: 0, width: size.width, height: size.height)
     }
 
-    /// The first `count` rows.
+    /// Returns the first `count` rows.
     package func top(_ count: Int) -> Rect {
         Rect(x: x, y: y, width: width, height: min(height, count))
     }
 
-    /// The last `count` rows.
+    /// Returns the last `count` rows.
     package func bottom(_ count: Int) -> Rect {
         let rows = min(height, max(0, count))
         return Rect(x: x, y: y + height - rows, width: width, height: rows)
     }
 
-    /// All but the first and the last so many rows.
+    /// Returns the rectangle without its first `top` and last `bottom` rows.
     package func trimmed(top: Int = 0, bottom: Int = 0) -> Rect {
         let above = min(height, max(0, top))
         return Rect(x: x, y: y + above, width: width, height: height - above - max(0, bottom))
     }
 
-    /// The left `count` columns.
+    /// Returns the left `count` columns.
     package func left(_ count: Int) -> Rect {
         Rect(x: x, y: y, width: min(width, count), height: height)
     }
 
-    /// The columns from `count` on.
+    /// Returns the columns from `count` on.
     package func right(from count: Int) -> Rect {
         let skipped = min(width, max(0, count))
         return Rect(x: x + skipped, y: y, width: width - skipped, height: height)
     }
 
-    /// A rectangle of this size in the middle, no larger than this one.
+    /// Returns a rectangle of this size in the middle, no larger than this one.
     package func centered(width: Int, height: Int) -> Rect {
         let width = min(self.width, max(0, width))
         let height = min(self.height, max(0, height))

@@ -1,5 +1,5 @@
 extension Line {
-    /// The line in rows of `width` columns, broken at blanks where there are some.
+    /// Returns the line in rows of `width` columns, broken at blanks if there are any.
     package func wrapped(to width: Int) -> [Line] {
         guard width > 0, self.width > width else { return [self] }
         var rows: [Line] = []
@@ -13,7 +13,7 @@ extension Line {
         return rows
     }
 
-    /// The line in rows of `width` columns, those after the first one indented.
+    /// Returns the line in rows of `width` columns, with all rows after the first indented.
     package func hanging(width: Int, indent: Int) -> [Line] {
         guard width > indent, self.width > width, let first = wrapped(to: width).first else { return [self] }
         let rest = columns(first.width..<self.width).withoutLeadingBlanks
@@ -25,13 +25,13 @@ extension Line {
             }
     }
 
-    /// The line without the blanks that it begins with.
+    /// The line without its leading blanks.
     var withoutLeadingBlanks: Line {
         let start = (0..<width).first { !isBlank($0) } ?? width
         return start == 0 ? self : columns(start..<width)
     }
 
-    /// Cuts the line to `limit` columns after a word, where there is one that is not too short.
+    /// Truncates the line to `limit` columns, after a word unless that would be too short.
     package func clippedAfterWord(to limit: Int, _ glyphs: Glyphs) -> Line {
         guard width > limit, let blank = (limit / 2..<max(limit / 2, limit)).last(where: isBlank) else {
             return clipped(to: limit, glyphs)
@@ -42,12 +42,12 @@ extension Line {
         return cut
     }
 
-    /// The first of these that fits in `width` columns, or else the last.
+    /// Returns the first of these that fits in `width` columns, or else the last.
     static func fitting(_ lines: [Line], in width: Int) -> Line {
         lines.first { $0.width <= width } ?? lines.last ?? Line()
     }
 
-    /// Where a row that begins at a column ends.
+    /// Returns the end of a row that starts at a column.
     func breakAfter(_ start: Int, _ room: Int) -> Int {
         var end = start + room
         guard end < width else { return width }

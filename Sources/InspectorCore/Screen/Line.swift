@@ -1,20 +1,20 @@
 import SocketCore
 
-/// A row of cells being put together, before it is known where it goes.
+/// A row of cells under construction, before its position is known.
 package struct Line: Hashable, Sendable {
     package private(set) var cells: [Cell] = []
 
     package init() {}
 
-    /// A line of our own text. Foreign text goes through a `Sanitizer`.
+    /// Creates a line of our own text. Foreign text must go through a `Sanitizer`.
     package init(_ text: some StringProtocol, _ style: Style = .plain) {
         append(text, style)
     }
 
-    /// Columns taken.
+    /// The width in columns.
     package var width: Int { cells.count }
 
-    /// Appends our own text. Should something foreign come here all the same, what a terminal would act on is escaped.
+    /// Appends our own text. As a safeguard, characters that a terminal would interpret are escaped.
     package mutating func append(_ text: some StringProtocol, _ style: Style = .plain) {
         for scalar in text.unicodeScalars {
             guard !Self.isActedOn(scalar) else {
@@ -30,7 +30,7 @@ package struct Line: Hashable, Sendable {
         }
     }
 
-    /// Controls, and marks that reorder text.
+    /// Whether it is a control character, or a mark that reorders text.
     private static func isActedOn(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false
@@ -48,7 +48,7 @@ package struct Line: Hashable, Sendable {
         cells.append(second)
     }
 
-    /// Puts a combining mark on the last character; the first one stays, and on nothing it stands on a space.
+    /// Puts a combining mark on the last character. Only the first mark is kept. In an empty line it is put on a space.
     package mutating func mark(_ scalar: Unicode.Scalar, _ style: Style) {
         guard let last = cells.lastIndex(where: { $0.width > 0 }) else {
             cells.append(Cell(" ", style: style, mark: scalar.value))
@@ -68,7 +68,7 @@ package struct Line: Hashable, Sendable {
         if missing > 0 { cells.append(contentsOf: repeatElement(Cell(" ", style: style), count: missing)) }
     }
 
-    /// Cuts the line to `limit` columns; where something is lost the last column says so.
+    /// Truncates the line to `limit` columns. If something is cut off, the last column shows it.
     package func clipped(to limit: Int, _ glyphs: Glyphs) -> Line {
         guard width > limit else { return self }
         guard limit > 0 else { return Line() }
@@ -79,7 +79,7 @@ package struct Line: Hashable, Sendable {
         return cut
     }
 
-    /// The columns of a range, blanks where it cuts a wide character in two.
+    /// Returns a range of columns, with blanks where it cuts a wide character in two.
     package func columns(_ range: Range<Int>) -> Line {
         var part = Line()
         part.cells = Array(cells[range.clamped(to: 0..<cells.count)])
@@ -88,14 +88,14 @@ package struct Line: Hashable, Sendable {
         return part
     }
 
-    /// The same cells in another style.
+    /// Returns the same cells in another style.
     package func restyled(_ change: (Style) -> Style) -> Line {
         var copy = self
         for index in copy.cells.indices { copy.cells[index].style = change(copy.cells[index].style) }
         return copy
     }
 
-    /// The characters alone.
+    /// The characters without styles.
     package var text: String {
         var text = ""
         for cell in cells where cell.width > 0 {

@@ -9,7 +9,7 @@ package struct Size: Hashable, Sendable {
     }
 }
 
-/// A part of the screen. A negative width or height counts as none, so that arithmetic on small terminals is harmless.
+/// A part of the screen. A negative width or height counts as 0, so that arithmetic on small terminals is harmless.
 package struct Rect: Hashable, Sendable {
     package var x: Int
     package var y: Int

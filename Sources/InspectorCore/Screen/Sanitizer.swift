@@ -1,30 +1,30 @@
 import SocketCore
 
-/// The one place where foreign text becomes cells: peer data, host names, paths, program names, error sentences.
+/// The only place where foreign text becomes cells: peer data, host names, paths, program names, error sentences.
 ///
-/// A terminal acts on control characters, and people are misled by invisible and reordering ones. Here each of them
-/// becomes something that can be seen: `.` in a hex pane, a dim escape such as `\x1b` or `\u{202e}` in text.
+/// A terminal interprets control characters, and invisible or reordering characters mislead users. Here each of them
+/// becomes visible: `.` in a hex pane, a dim escape such as `\x1b` or `\u{202e}` in text.
 package struct Sanitizer: Hashable, Sendable {
-    /// Whether the terminal shows ASCII only; then everything else is escaped too, rather than drawn as a blank.
+    /// Whether the terminal shows only ASCII. Everything else is then escaped too, instead of drawn as a blank.
     package let isASCII: Bool
 
     package init(isASCII: Bool) {
         self.isASCII = isASCII
     }
 
-    /// What one scalar comes to.
+    /// How one scalar is drawn.
     package enum Drawn: Hashable, Sendable {
-        /// Drawn as it is, in so many columns.
+        /// As it is, in `width` columns.
         case cell(width: Int)
-        /// A mark on the character before it.
+        /// As a mark on the previous character.
         case mark
-        /// Carries nothing that a cell could show (variation selectors).
+        /// Not at all, because it has no visible form (variation selectors).
         case nothing
-        /// Drawn as this text instead.
+        /// As this text instead.
         case escape(String)
     }
 
-    /// What a scalar comes to.
+    /// Returns how a scalar is drawn.
     package func drawn(_ scalar: Unicode.Scalar) -> Drawn {
         let value = scalar.value
         if value >= 0x20 && value < 0x7F { return .cell(width: 1) }
@@ -34,7 +34,7 @@ package struct Sanitizer: Hashable, Sendable {
         return TextWidth.isCombining(scalar) ? .mark : .cell(width: TextWidth.of(scalar))
     }
 
-    /// Appends foreign text to a line; escapes are dim. A carriage return, line feed or tab is escaped like the rest.
+    /// Appends foreign text to a line, with dim escapes. A carriage return, line feed or tab is escaped too.
     package func append(_ text: some StringProtocol, _ style: Style = .plain, to line: inout Line) {
         for scalar in text.unicodeScalars { append(scalar, style, to: &line) }
     }
@@ -49,28 +49,28 @@ package struct Sanitizer: Hashable, Sendable {
         }
     }
 
-    /// The text with everything dangerous escaped, for where a plain string is wanted.
+    /// Returns the text with everything dangerous escaped, for use as a plain string.
     package func text(_ text: some StringProtocol) -> String {
         var line = Line()
         append(text, to: &line)
         return line.text
     }
 
-    /// How a byte looks in the right column of a hex pane.
+    /// Returns the form of a byte in the right column of a hex pane.
     package static func hexColumn(_ byte: UInt8) -> Unicode.Scalar {
         byte >= 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "."
     }
 }
 
 extension Sanitizer {
-    /// Foreign bytes read as UTF-8, one scalar or one bad byte at a time.
+    /// A part of foreign bytes read as UTF-8: one scalar or one invalid byte.
     package enum Piece: Hashable, Sendable {
         case scalar(Unicode.Scalar)
         /// A byte that is not part of valid UTF-8.
         case invalid(UInt8)
     }
 
-    /// Reads the piece at `index` and moves `index` past it.
+    /// Returns the piece at `index` and advances `index` past it.
     package static func nextPiece(_ bytes: [UInt8], _ index: inout Int) -> Piece {
         let first = bytes[index]
         if first < 0x80 {
@@ -96,7 +96,7 @@ extension Sanitizer {
         return value >= least ? Unicode.Scalar(value) : nil
     }
 
-    /// Appends a bad byte: U+FFFD, or its escape where only ASCII is shown.
+    /// Appends an invalid byte as U+FFFD, or as its escape if only ASCII is shown.
     package func appendInvalid(_ byte: UInt8, _ style: Style, to line: inout Line) {
         if isASCII {
             line.append(PrintableText.escape(byte: byte), Style(.dim, style.emphasis))
@@ -105,7 +105,7 @@ extension Sanitizer {
         }
     }
 
-    /// Appends foreign bytes on one line; line ends are escaped like the rest.
+    /// Appends foreign bytes on one line. Line endings are escaped too.
     package func append(bytes: [UInt8], _ style: Style = .plain, to line: inout Line) {
         var index = 0
         while index < bytes.count {

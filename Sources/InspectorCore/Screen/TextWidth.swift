@@ -1,6 +1,7 @@
-/// How many columns a character takes. A table of our own, so that layout never depends on the C library's locale.
+/// The width of characters. It has its own table, so that layout never depends on the C library's locale.
 package enum TextWidth {
-    /// 2 for East Asian wide characters and emoji, 0 for combining marks, else 1. Controls are the Sanitizer's matter.
+    /// Returns 2 for East Asian wide characters and emoji, 0 for combining marks, and otherwise 1. The `Sanitizer`
+    /// handles controls.
     package static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return 1 }
@@ -9,12 +10,12 @@ package enum TextWidth {
         return isWide(value) ? 2 : 1
     }
 
-    /// Columns of a text that holds nothing to be escaped.
+    /// Returns the width of a text that needs no escapes.
     package static func of(_ text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + of($1) }
     }
 
-    /// Whether the character is drawn on top of the one before it.
+    /// Whether the character is drawn on top of the previous one.
     package static func isCombining(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x300 { return false }
         if (0x1160...0x11FF).contains(scalar.value) { return true }
@@ -38,7 +39,7 @@ package enum TextWidth {
         return low < wide.count && wide[low].contains(value)
     }
 
-    /// Unicode 15's ranges of width W and F, those of unassigned characters between them merged.
+    /// Unicode 15's ranges of width W and F. Ranges separated only by unassigned characters are merged.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,
