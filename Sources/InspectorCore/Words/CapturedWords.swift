@@ -1,13 +1,13 @@
 import SocketCore
 
-/// The words for a connection whose packets are captured. Its client is `local`, its server is `peer`.
+/// The words for a captured connection. Its client is `local`, its server is `peer`.
 package enum CapturedWords {
-    /// `api.py[4711]+3`; `nil`: not known.
+    /// Returns `api.py[4711]+3`, or `nil` if the program is not known.
     static func program(_ end: CapturedEnds.End?) -> String? {
         end.flatMap { $0.host.program == nil ? nil : $0.host.programText }
     }
 
-    /// How it ended: an end that sends FIN first closes it.
+    /// Returns how it ended. The end that sent FIN first closed it.
     package static func ending(_ record: CloseRecord) -> String {
         switch record.error?.reason {
         case nil: "client closed first (FIN)"
@@ -31,9 +31,9 @@ package enum CapturedWords {
 }
 
 extension Shared {
-    /// Whether all that is listed passes on an interface and is captured.
+    /// Whether everything listed was captured on an interface.
     package var showsCapture: Bool { !programs.isEmpty && programs.allSatisfy(\.isCapture) }
 
-    /// Packets that the kernel lost.
+    /// The number of packets that the kernel lost.
     var droppedPackets: UInt64 { programs.reduce(0) { $0.saturatingAdd($1.dropped ?? 0) } }
 }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// How a connection came about, step by step.
+/// How a connection was established, step by step.
 package enum ConnectWords {
     /// `resolved 12ms`, `tried 192.0.2.5 refused 1ms`, `connected to [2001:db8::5] in 31ms (2 of 2)`.
     package static func steps(_ socket: SocketSnapshot) -> [String] {

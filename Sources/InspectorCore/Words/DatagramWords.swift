@@ -1,8 +1,8 @@
 import SocketCore
 
-/// What the screen says of datagrams.
+/// Words about datagrams.
 package enum DatagramWords {
-    /// `512 B from 127.0.0.1:53`, `12 B to 127.0.0.1:53, done`; what was cut off is said.
+    /// Returns `512 B from 127.0.0.1:53`, `12 B to 127.0.0.1:53, done`, and whether the datagram was truncated.
     package static func traffic(_ item: TrafficItem, _ address: SocketAddress) -> String {
         switch (item.direction, item.state) {
         case (.received, _):
@@ -17,7 +17,7 @@ package enum DatagramWords {
         address == .unnamed ? "unix: (unnamed)" : address.description
     }
 
-    /// How many associations a relay has, and how others ended.
+    /// Returns the number of a relay's associations, and how others ended.
     package static func associations(_ counts: AssociationCounts) -> [Line] {
         var words = [Line(Format.count(counts.open, "association")), Line("\(Format.number(counts.opened)) in all")]
         if counts.expired > 0 { words.append(Line("\(Format.number(counts.expired)) ended when quiet")) }
@@ -27,17 +27,17 @@ package enum DatagramWords {
         return words
     }
 
-    /// What an association passed on: datagrams of the client, and of the server.
+    /// Returns what an association has forwarded: datagrams of the client, and of the server.
     package static func passed(_ facts: DatagramSnapshot) -> String {
         "> \(Format.number(facts.counters.sent)) < \(Format.number(facts.counters.received))"
     }
 
-    /// Datagrams that were lost: dropped by the kernel, or on this side.
+    /// Returns the number of datagrams lost: dropped by the kernel, or on this side.
     package static func lost(_ facts: DatagramSnapshot) -> UInt64 {
         facts.counters.dropped &+ (facts.kernelDrops ?? 0)
     }
 
-    /// `1.2K in, 56 lost`; that datagrams were lost is never cut off.
+    /// Returns `1.2K in, 56 lost`. The lost datagrams are never cut off.
     package static func receiving(_ facts: DatagramSnapshot, _ socket: SocketSnapshot, width: Int) -> Line {
         let lost = lost(facts)
         var line = Line("\(Format.number(facts.counters.received)) in")
@@ -60,7 +60,7 @@ package enum DatagramWords {
 }
 
 extension Format {
-    /// A number of things, in full as long as it is short: `999999`, `1.2M` (a million is 1,000,000 here).
+    /// Returns a count, in full while it is short: `999999`, `1.2M` (a million is 1,000,000 here).
     package static func number(_ count: UInt64) -> String {
         guard count >= 1_000_000 else { return String(count) }
         let tenths = count / 100_000

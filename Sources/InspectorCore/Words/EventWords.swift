@@ -1,9 +1,9 @@
 import SocketCore
 
-/// Events in words, which the rows of `EventCatalogue` give.
+/// Events in words, from the rows of `EventCatalogue`.
 package enum EventWords {
-    /// What the numbers of an event say. An address that was tried is named while its session is listed. `answer` is the
-    /// key that answers a question.
+    /// Returns the numbers of an event in words. The address of an attempt is included while its session is listed.
+    /// `answer` is the key that answers a question.
     package static func detail(
         _ event: SocketEvent, of socket: SocketSnapshot? = nil, answer: @autoclosure () -> String
     ) -> String {
@@ -12,7 +12,8 @@ package enum EventWords {
         }
     }
 
-    /// The sentence in Traffic. `isAsking`: the event's operation still waits for an answer, which the key `answer` gives.
+    /// Returns the sentence in Traffic. `isAsking` is set if the event's operation still waits for a verdict, given by
+    /// `answer`.
     package static func sentence(
         _ event: SocketEvent, of socket: SocketSnapshot?, isAsking: Bool, answer: String
     ) -> String {
@@ -28,8 +29,8 @@ package enum EventWords {
         }
     }
 
-    /// The first phrase that applies, with its places filled; empty if none does. `other` fills the places that neither
-    /// the event nor its session can.
+    /// Returns the first phrase that applies, with its placeholders filled, or an empty string if none does. `other`
+    /// fills the placeholders that neither the event nor its session can.
     private static func choose(
         from phrases: [EventPhrase], _ event: SocketEvent, _ socket: SocketSnapshot?,
         _ other: (EventPhrase.Place) -> String?
@@ -73,7 +74,7 @@ package enum EventWords {
 }
 
 extension EventNumber {
-    /// The number on the screen, or `nil` if it means nothing there.
+    /// Returns the number in words, or `nil` if it is meaningless on the screen.
     fileprivate func words(_ number: Int, of socket: SocketSnapshot?) -> String? {
         switch self {
         case .bytes, .total: String(number)
@@ -93,14 +94,14 @@ extension EventNumber {
         }
     }
 
-    /// The address that was tried, while its session is listed.
+    /// Returns the address of an attempt, while its session is listed.
     static func address(_ index: Int, of socket: SocketSnapshot?) -> SocketAddress? {
         let attempts = socket?.connect?.attempts ?? []
         return attempts.indices.contains(index) ? attempts[index].address : nil
     }
 }
 
-/// Errno values in few words; Linux's numbers.
+/// Errno values in few words, with Linux's numbers.
 package enum ErrnoWords {
     private static let names: [Int32: String] = [
         2: "no such file", 13: "permission denied", 24: "too many open files", 32: "broken pipe",
@@ -109,7 +110,7 @@ package enum ErrnoWords {
         104: "reset by peer", 110: "timed out", 111: "refused", 113: "no route to host",
     ]
 
-    /// The short name; `errno 5` where there is none.
+    /// Returns the short name, or `errno 5` if there is none.
     package static func name(_ errno: Int32) -> String { known(errno) ?? "errno \(errno)" }
 
     package static func known(_ errno: Int32) -> String? { names[errno] }

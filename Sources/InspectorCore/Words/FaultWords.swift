@@ -1,8 +1,9 @@
 import SocketCore
 
-/// What faults and breakpoints do to a connection, in words.
+/// The effects of faults and breakpoints on a connection, in words.
 package enum FaultWords {
-    /// For a cell of the list, the longest form that fits: `HELD 3.2s`, `FAULT slice 7`; `nil`: nothing is done to it.
+    /// Returns the longest form that fits a cell of the list, `HELD 3.2s`, `FAULT slice 7`, or `nil` if there is no
+    /// effect.
     static func cell(_ fault: FaultSnapshot?, now: MonotonicTime, width: Int) -> String? {
         guard let fault else { return nil }
         if let hold = fault.hold {
@@ -24,7 +25,7 @@ package enum FaultWords {
         fault.rules.map { "\($0.number) \($0.text) x\($0.count)" }.joined(separator: ", ")
     }
 
-    /// What else is to be said of the rules.
+    /// Returns notes about the rules.
     static func notes(_ fault: FaultSnapshot) -> String {
         var notes: [String] = []
         if fault.delayedBytes > 0 { notes.append("\(Format.size(fault.delayedBytes)) delayed") }
@@ -38,7 +39,7 @@ package enum FaultWords {
         "by breakpoint \(hold.breakpoint) (\(hold.text)) for \(Format.duration(now - hold.since))"
     }
 
-    /// The same, the longest form that fits.
+    /// Returns the longest form that fits of the words about a hold.
     static func held(_ hold: FaultSnapshot.Hold, now: MonotonicTime, width: Int) -> String {
         let time = Format.duration(now - hold.since)
         return Shorten.fitting(
@@ -52,7 +53,7 @@ package enum FaultWords {
             + "downstream \(hold.downstreamBytes) B"
     }
 
-    /// What waits in one direction: `> 4.2K  "GET / HTTP/1.1\r\n"...`; `nil`: nothing does.
+    /// Returns the held bytes of one direction: `> 4.2K  "GET / HTTP/1.1\r\n"...`, or `nil` if there are none.
     static func next(_ mark: String, _ count: Int, _ bytes: [UInt8], width: Int) -> String? {
         guard count > 0 else { return nil }
         let head = "\(mark) \(Format.size(count))  "

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// GCDAsyncSocket's flag word, and why the flags that matter are as they are.
+/// GCDAsyncSocket's flag word, and the reasons for the values of the important flags.
 package enum FlagWords {
     /// `0x00050B`
     package static func word(_ flags: SocketFlags) -> String {
@@ -8,12 +8,12 @@ package enum FlagWords {
         return "0x" + String(repeating: "0", count: max(0, 6 - hex.count)) + hex
     }
 
-    /// The names of the flags that are lit, lowest bit first.
+    /// Returns the names of the set flags, lowest bit first.
     package static func lit(_ flags: SocketFlags) -> [String] {
         SocketFlags.names.filter { flags.contains($0.flag) }.map(\.name)
     }
 
-    /// Every flag that is lit with the reason for it, and the one whose being unlit says something.
+    /// Returns every set flag with its reason, and the one flag that is informative when it is clear.
     package static func reasons(_ socket: SocketSnapshot, _ now: MonotonicTime) -> [(name: String, reason: String)] {
         guard socket.phase != .closed else { return [] }
         var reasons = SocketFlags.names.filter { socket.flags.contains($0.flag) }.map { flag, name in

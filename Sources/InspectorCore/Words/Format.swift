@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Numbers as a person reads them. Unknown is `-` everywhere.
+/// Numbers in readable form. Unknown is `-` everywhere.
 package enum Format {
-    /// At most four characters: `0`, `312`, `1.2K`, `87K`, `1.4M`.
+    /// Returns at most four characters: `0`, `312`, `1.2K`, `87K`, `1.4M`.
     package static func bytes(_ count: UInt64) -> String {
         guard count >= 1024 else { return String(count) }
         var value = Double(count)
@@ -16,7 +16,7 @@ package enum Format {
 
     package static func bytes(_ count: Int) -> String { bytes(UInt64(max(0, count))) }
 
-    /// With the unit also where it is a plain byte: `23 B`, `1.4M`.
+    /// Returns a size that always has a unit: `23 B`, `1.4M`.
     package static func size(_ count: Int) -> String {
         count < 1024 ? "\(max(0, count)) B" : bytes(count)
     }
@@ -25,21 +25,21 @@ package enum Format {
         count < 1024 ? "\(count) B" : bytes(count)
     }
 
-    /// Bytes a second, without the `/s`.
+    /// Returns bytes per second, without the `/s`.
     package static func rate(_ rate: Double?) -> String {
         guard let rate, rate.isFinite else { return "-" }
         return bytes(UInt64(min(max(0, rate), 1e18) + 0.5))
     }
 
-    /// A share that is 100 only when nothing is missing.
+    /// Returns a percentage that is 100 only if nothing is missing.
     package static func percent(done: Int, total: Int) -> String {
         guard total > 0 else { return "-" }
-        // Before it is divided: a share of far more than all of it is no whole number that fits.
+        // Before the division, because the percentage could be too large for an integer.
         guard done < total else { return "100%" }
         return "\(min(99, Int(Double(max(0, done)) / Double(total) * 100)))%"
     }
 
-    /// A stretch of time in one unit: `40us`, `0.2ms`, `31ms`, `2.3s`, `30s`, `5m`, `2h`.
+    /// Returns a duration in one unit: `40us`, `0.2ms`, `31ms`, `2.3s`, `30s`, `5m`, `2h`.
     package static func duration(_ duration: Duration) -> String {
         let milliseconds = Double(duration.wholeNanoseconds) / 1e6
         let seconds = milliseconds / 1000
@@ -53,7 +53,7 @@ package enum Format {
         return "\(Int(min(seconds / 86_400, 99_999)))d"
     }
 
-    /// How long something has lasted: `04:12`, `1:04:12`, `2d 04h`.
+    /// Returns how long something has lasted: `04:12`, `1:04:12`, `2d 04h`.
     package static func age(_ duration: Duration) -> String {
         let seconds = max(0, duration.wholeNanoseconds / 1_000_000_000)
         let (minutes, hours, days) = (seconds / 60 % 60, seconds / 3600 % 24, seconds / 86_400)
@@ -62,7 +62,7 @@ package enum Format {
         return "\(twoDigits(minutes)):\(twoDigits(seconds % 60))"
     }
 
-    /// The time of day in UTC, to the microsecond: `14:02:10.911204`.
+    /// Returns the time of day in UTC, to the microsecond: `14:02:10.911204`.
     package static func timeOfDay(wallNanoseconds: Int64) -> String {
         let day: Int64 = 86_400_000_000_000
         let within = (wallNanoseconds % day + day) % day
@@ -85,34 +85,35 @@ package enum Format {
         text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// A text at the right or left end of so many columns.
+    /// Returns a text padded to `width` columns, at the left or at the right end.
     package static func padded(_ text: String, to width: Int, right: Bool = false) -> String {
         let blanks = String(repeating: " ", count: max(0, width - TextWidth.of(text)))
         return right ? blanks + text : text + blanks
     }
 
-    /// `1 read`, `2 reads`.
+    /// Returns `1 read`, `2 reads`.
     package static func count(_ count: Int, _ noun: String) -> String {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 }
 
 extension Format {
-    /// All digits, in groups of three: `16,384`.
+    /// Returns all digits, in groups of three: `16,384`.
     package static func grouped(_ count: Int) -> String {
         let digits = Array(String(max(0, count)))
         return digits.indices.map { (digits.count - $0) % 3 == 0 && $0 > 0 ? ",\(digits[$0])" : "\(digits[$0])" }
             .joined()
     }
 
-    /// All digits while there are few of them, else shortened: `4096`, `1.9M`.
+    /// Returns all digits of a small number, and a large one shortened: `4096`, `1.9M`.
     package static func whole(_ count: Int) -> String {
         count < 10_000 ? String(max(0, count)) : bytes(count)
     }
 }
 
 extension Format {
-    /// An instant in UTC as RFC 3339 writes it, to the nanosecond: `2026-11-21T14:02:10.911204000Z`. Years 1970 to 9999.
+    /// Returns an instant in UTC as in RFC 3339, to the nanosecond: `2026-11-21T14:02:10.911204000Z`. Years 1970 to
+    /// 9999.
     package static func instant(wallNanoseconds: Int64) -> String {
         let time = max(0, wallNanoseconds)
         let (year, month, day) = date(daysSince1970: time / 86_400_000_000_000)
@@ -121,7 +122,7 @@ extension Format {
             + String(repeating: "0", count: 3 - nanos.count) + nanos + "Z"
     }
 
-    /// The Gregorian date. Years are counted from March here, so that the leap day is a year's last.
+    /// Returns the Gregorian date. Years start in March here, so that the leap day is the last day of a year.
     private static func date(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (fourCenturies, century, fourYears, year): (Int64, Int64, Int64, Int64) = (146_097, 36_524, 1_461, 365)
         let sinceMarch0 = days + 719_468

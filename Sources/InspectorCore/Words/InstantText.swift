@@ -1,6 +1,6 @@
-/// Instants of a file that is rewound, counted from its beginning: `00:12.480`, `1:02:03.000`.
+/// Instants of a rewound file, counted from its beginning: `00:12.480`, `1:02:03.000`.
 package enum InstantText {
-    /// To the millisecond, rounded down.
+    /// Returns an instant to the millisecond, rounded down.
     package static func text(_ nanoseconds: Int64) -> String {
         let milliseconds = max(0, nanoseconds) / 1_000_000
         let (minutes, hours) = (milliseconds / 60_000 % 60, milliseconds / 3_600_000)
@@ -8,8 +8,8 @@ package enum InstantText {
         return (hours > 0 ? "\(hours):" : "") + "\(padded(minutes, 2)):\(seconds)"
     }
 
-    /// Nanoseconds; `nil` if it is not seconds, minutes and seconds, or hours, minutes and seconds, with at most nine
-    /// decimals.
+    /// Parses seconds, minutes and seconds, or hours, minutes and seconds, with at most nine decimals. Returns
+    /// nanoseconds, or `nil` for any other text.
     package static func parse(_ text: String) -> Int64? {
         let fields = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...3).contains(fields.count), let last = fields.last, let seconds = seconds(last) else { return nil }

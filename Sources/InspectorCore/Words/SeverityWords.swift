@@ -1,5 +1,5 @@
 extension Severity {
-    /// What stands before a finding: ` ! `, ` !!` or, of a note, ` - `.
+    /// The mark before a finding: ` ! `, ` !!`, or ` - ` for a note.
     var mark: Line {
         switch self {
         case .note: Line(" - ", Style(.dim))

@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Addresses and paths that are too long for their place.
+/// Shortens addresses and paths that are too long for their place.
 package enum Shorten {
-    /// Cut in the middle, so that both the beginning and the last `tail` columns stay.
+    /// Cuts the middle, so that the beginning and the last `tail` columns are kept.
     package static func middle(_ line: Line, to width: Int, tail: Int, _ glyphs: Glyphs) -> Line {
         guard line.width > width else { return line }
         guard width > 0 else { return Line() }
@@ -14,7 +14,7 @@ package enum Shorten {
         return short
     }
 
-    /// A sentence without its last clauses, where the whole of it does not fit.
+    /// Leaves out a sentence's last clauses if it does not fit.
     static func clause(_ text: String, to width: Int) -> String {
         guard text.count > width else { return text }
         for separator in ";,:" as String {
@@ -24,19 +24,19 @@ package enum Shorten {
         return text
     }
 
-    /// The first of these that fits, or else the last.
+    /// Returns the first of these that fits, or else the last.
     static func fitting(_ texts: [String], in width: Int) -> String {
         texts.first { $0.count <= width } ?? texts.last ?? ""
     }
 
-    /// Columns that the port takes with its colon; 0 where there is none.
+    /// Returns the width of the port with its colon, or 0 if there is none.
     package static func portTail(_ address: String) -> Int {
         guard !address.hasPrefix("unix:"), let colon = address.lastIndex(of: ":") else { return 0 }
         let port = address[colon...].dropFirst()
         return !port.isEmpty && port.count <= 5 && port.allSatisfy(\.isNumber) ? port.count + 1 : 0
     }
 
-    /// A foreign address, made safe and cut so that the port always stays.
+    /// Returns a foreign address, made safe and shortened so that the port is always kept.
     package static func address(_ text: String, to width: Int, _ style: Style, _ model: Model) -> Line {
         var line = Line()
         model.sanitizer.append(text, style, to: &line)

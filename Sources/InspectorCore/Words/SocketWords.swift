@@ -1,26 +1,27 @@
 import SocketCore
 
-/// The words in which the screen speaks of a socket. None of them is sanitized yet.
+/// Words about sockets. None of them is sanitized yet.
 extension SocketSnapshot {
-    /// Whether it is not over.
+    /// Whether it has not ended.
     package var isLive: Bool { phase != .closed }
 
-    /// The WebSocket that it is itself, not one that a relay observes: the user sends messages on it, not bytes.
+    /// The WebSocket that it is itself, not one that a relay observes. The user sends messages on it instead of bytes.
     package var ownWebSocket: WebSocketPicture? { webSocket?.observation == nil ? webSocket : nil }
 
-    /// Whether what a user sends is a message of a WebSocket: our own, or one that a relay passes on.
+    /// Whether the user sends WebSocket messages on it, because it is our own WebSocket or one that a relay forwards.
     package var takesMessages: Bool { ownWebSocket != nil || linked != nil && passingWebSocket != nil }
 
-    /// The WebSocket of others whose frames pass here.
+    /// A WebSocket of other programs whose frames are forwarded here.
     package var passingWebSocket: WebSocketPicture? {
         webSocket?.observation != nil && webSocket?.traffic != nil ? webSocket : nil
     }
 
-    /// What the client of a relay sends a second, and what it gets: an association sends what it receives from a client.
+    /// The bytes per second that the client of a relay sends. `outRate` is what it gets. An association sends what it
+    /// receives from a client.
     package var inRate: Double? { datagrams?.client == nil ? receiveRate : sendRate }
     package var outRate: Double? { datagrams?.client == nil ? sendRate : receiveRate }
 
-    /// Whether bytes may be written to it.
+    /// Whether bytes can be written to it.
     package var acceptsWrites: Bool {
         guard role != .listener, !isWriteShut, !flags.contains(.forbidReadsWrites) else { return false }
         switch phase {
@@ -29,7 +30,7 @@ extension SocketSnapshot {
         }
     }
 
-    /// Whether a read may be queued on it.
+    /// Whether a read can be queued on it.
     package var acceptsReads: Bool {
         guard role != .listener, !flags.contains(.forbidReadsWrites) else { return false }
         switch phase {
@@ -38,14 +39,14 @@ extension SocketSnapshot {
         }
     }
 
-    /// The state in TCP's own words, from the kernel where it was asked, else from what the engine knows.
+    /// The state in TCP's own terms, from the kernel if it was asked, and otherwise from the engine.
     package var stateWord: String {
-        // A half-closed Unix-domain socket is still ESTAB to the kernel.
+        // To the kernel, a half-closed Unix-domain socket is still ESTAB.
         if knownState == nil, peer?.family.isIP != false, let state = kernel?.state, !state.isEmpty { return state }
         return (knownState ?? engineState).rawValue
     }
 
-    /// The state where the kernel has no better one.
+    /// The state if the kernel has no better one.
     private var knownState: StateWord? {
         switch phase {
         case .closed: .closed
@@ -55,7 +56,7 @@ extension SocketSnapshot {
         }
     }
 
-    /// The state by what the engine knows. The FIN of a Unix-domain socket needs no acknowledgement.
+    /// The state known to the engine. The FIN of a Unix-domain socket needs no acknowledgment.
     private var engineState: StateWord {
         let finSent = peer?.family.isIP == false ? StateWord.finWait2 : .finWait
         switch phase {
@@ -68,7 +69,7 @@ extension SocketSnapshot {
         return isWriteShut ? finSent : .established
     }
 
-    /// `>` it connected, `<` it was accepted, `=` it listens, `~` it exchanges datagrams.
+    /// `>` if it connected, `<` if it was accepted, `=` if it listens, `~` if it exchanges datagrams.
     package var roleMark: String {
         switch role {
         case .client: ">"
@@ -78,14 +79,15 @@ extension SocketSnapshot {
         }
     }
 
-    /// The other end as a person knows it: what was asked for, or who came. Of a listener its own address.
+    /// The other end as the user knows it: the requested target, or the client's address. For a listener, its own
+    /// address.
     package var peerText: String {
         switch role {
         case .client: return target.isEmpty ? peer?.description ?? "-" : target
         case .accepted:
             guard let peer else { return "-" }
             return peer == .unnamed ? "unix: (unnamed)" : peer.description
-        // The name that the kernel gave to a Unix-domain socket without one says nothing to a person.
+        // The name that the kernel gives to an unnamed Unix-domain socket means nothing to the user.
         case .datagram where peer != nil || local?.port == nil:
             return target.isEmpty ? peer?.description ?? "-" : target
         case .listener, .datagram:
@@ -97,7 +99,7 @@ extension SocketSnapshot {
         }
     }
 
-    /// How it ended, in one sentence; nil: it lives.
+    /// How it ended, in one sentence, or `nil` if it is live.
     package var ending: String? {
         if ends != nil { return closed.map(CapturedWords.ending) }
         return closed.map {
@@ -105,12 +107,12 @@ extension SocketSnapshot {
         }
     }
 
-    /// `lost 15M`: bytes for this leg of a relay that could not be delivered; `nil` if there are none.
+    /// `lost 15M`: bytes for this leg of a relay that could not be delivered, or `nil` if there are none.
     package var lossWords: String? {
         relay.flatMap { $0.lostBytes > 0 ? "lost \(Format.size($0.lostBytes))" : nil }
     }
 
-    /// How it ended, in few words, for a row of the list.
+    /// Returns how it ended in few words, for a row of the list.
     package func shortEnding(timeout: TimeoutNote?) -> String? {
         shortCause(timeout: timeout).map { $0 + (lossWords.map { ", " + $0 } ?? "") }
     }
@@ -125,26 +127,26 @@ extension SocketSnapshot {
         return "\(report.origin == .local ? "we" : "peer") closed \(report.failure?.closeCode ?? report.code)"
     }
 
-    /// Bytes that lie unread: in the kernel, and read ahead here.
+    /// The number of unread bytes, in the kernel and read ahead here.
     package var unreadBytes: Int {
         role == .listener ? 0 : (kernel?.receiveQueue ?? 0) + prebuffered
     }
 
-    /// The read or write that waits for a person's answer, the read first.
+    /// The read or write that waits for the user's verdict, the read first.
     package var asking: OperationSnapshot? {
         if reading.current?.isAsking == true { return reading.current }
         return writing.current?.isAsking == true ? writing.current : nil
     }
 }
 
-/// What the STATE column can say: the kernel's TCP states as `ss` writes them, and what only the engine knows.
+/// The values of the STATE column: the kernel's TCP states as written by `ss`, and states that only the engine knows.
 package enum StateWord: String, Hashable, Sendable, CaseIterable {
     case established = "ESTAB"
     case synSent = "SYN-SENT"
     case synReceived = "SYN-RECV"
     case finWait1 = "FIN-WAIT-1"
     case finWait2 = "FIN-WAIT-2"
-    /// FIN was sent; the kernel was not asked whether it was acknowledged.
+    /// FIN was sent, and the kernel was not asked whether it was acknowledged.
     case finWait = "FIN-WAIT"
     case timeWait = "TIME-WAIT"
     case closed
@@ -160,13 +162,13 @@ package enum StateWord: String, Hashable, Sendable, CaseIterable {
 
 /// How a session ended, in few words and in a sentence.
 package enum CloseWords {
-    /// The ways to close, in the order of the menu; `nil` is half.
+    /// The close modes in the order of the menu. `nil` is a half-close.
     package static let order: [CloseMode?] = [.now, .afterWriting, .afterReading, .afterBoth, nil, .reset]
 
-    /// The end of the peer's stream, wherever it is told.
+    /// The end of the peer's stream, in every place that shows it.
     package static let peerClosed = "peer closed its side (FIN)"
 
-    /// For a row of the list: `peer closed its side (FIN)`, `by us`, `refused`, `timeout 30s t5`.
+    /// Returns the words for a row of the list: `peer closed its side (FIN)`, `by us`, `refused`, `timeout 30s t5`.
     package static func short(_ record: CloseRecord, timeout: TimeoutNote?) -> String {
         guard let error = record.error else { return (record.mode ?? .now).words.short }
         switch error.reason {
@@ -186,7 +188,7 @@ package enum CloseWords {
         }
     }
 
-    /// For the talk and the detail: the whole story in one sentence.
+    /// Returns the full story in one sentence, for the traffic pane and the detail.
     package static func sentence(_ record: CloseRecord) -> String {
         var text = cause(record)
         var lost: [String] = []
@@ -212,14 +214,14 @@ package enum CloseWords {
     }
 }
 
-/// What the inspector says of one way to close.
+/// The words for one way to close.
 package struct CloseModeWords: Hashable, Sendable {
     /// The argument of `close`.
     package var typed: String
-    /// The letter and the label in the menu.
+    /// The letter in the menu. `label` is the text there.
     package var key: Character
     package var label: String
-    /// How it ended, for a row of the list and in a sentence.
+    /// How it ended, for a row of the list. `sentence` is the longer form.
     package var short: String
     package var sentence: String
 }
@@ -250,19 +252,19 @@ extension CloseMode {
     }
 }
 
-/// The last timeout of a session, as its event told.
+/// The last timeout of a session, from its event.
 package struct TimeoutNote: Hashable, Sendable {
     package var elapsed: Duration
     package var tag: Int
 }
 
 extension EngineSnapshot {
-    /// The session with this name. The list is in the order of ids, so this is a binary search.
+    /// Returns the session of this name. The list is sorted by id, so this is a binary search.
     package func socket(_ id: SocketID) -> SocketSnapshot? {
         position(of: id).map { sockets[$0] }
     }
 
-    /// Where in `sockets` the session stands.
+    /// Returns the index of the session in `sockets`.
     package func position(of id: SocketID) -> Int? {
         var low = 0
         var high = sockets.count

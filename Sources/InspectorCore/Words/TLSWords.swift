@@ -2,7 +2,7 @@ import SocketCore
 
 /// TLS in words.
 package enum TLSWords {
-    /// For a row of the list, where a connection failed: `cert refused`, `alert unknown_ca`.
+    /// Returns why a connection failed, for a row of the list: `cert refused`, `alert unknown_ca`.
     package static func short(_ failure: TLSFailure) -> String {
         switch failure {
         case .closedAbort: "cut off (TLS)"
@@ -14,7 +14,7 @@ package enum TLSWords {
         }
     }
 
-    /// What came of looking at the peer's certificate, in a word.
+    /// Returns the result of verifying the peer's certificate, in one word.
     package static func name(_ verification: TLSVerification) -> String {
         switch verification {
         case .none: "none"
@@ -26,7 +26,7 @@ package enum TLSWords {
         }
     }
 
-    /// What is wrong with the certificate; nil: nothing.
+    /// Returns the problem with the certificate, or `nil` if there is none.
     package static func problem(_ verification: TLSVerification) -> String? {
         switch verification {
         case .none, .passed, .pinned: nil
@@ -40,8 +40,7 @@ package enum TLSWords {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
     }
 
-    /// A fingerprint in as many rows as its bytes need in this room, which are never cut: the bytes of one row stand below
-    /// those of the row before.
+    /// Returns a fingerprint in as many rows as it needs, without truncating it. The bytes of all rows are aligned.
     package static func fingerprint(_ bytes: [UInt8], room: Int) -> [String] {
         let label = "sha256 "
         let count = [32, 16, 8, 4, 2].first { label.count + 3 * $0 - 1 <= room } ?? 1
@@ -61,7 +60,7 @@ package enum TLSWords {
         }
     }
 
-    /// For a column of the list: `1.3`, or how far it has come.
+    /// Returns the text for a column of the list: `1.3`, or the phase of the handshake.
     package static func column(_ tls: TLSSnapshot) -> String {
         guard tls.phase == .secure else { return column(tls.phase) }
         return tls.version.map { $0.hasPrefix("TLSv") ? String($0.dropFirst(4)) : $0 } ?? "-"
@@ -77,8 +76,8 @@ package enum TLSWords {
         }
     }
 
-    /// What can follow `tls:` in a filter: whether there is TLS at all, how far it has come in the words of the
-    /// filter or of the column, its version.
+    /// The words that can follow `tls:` in a filter: whether there is TLS at all, the phase in the words of the filter
+    /// or of the column, the version.
     package static let filterWords =
         ["yes", "no"] + TLSSnapshot.Phase.allCases.flatMap { [$0.rawValue, column($0).lowercased()] }
         + TLSSettings.Version.allCases.map(\.rawValue)
@@ -88,13 +87,13 @@ package enum TLSWords {
         guard let tls else { return "no".hasPrefix(word) }
         if "yes".hasPrefix(word) || tls.phase.rawValue.hasPrefix(word) { return true }
         if tls.phase == .secure { return column(tls).hasPrefix(word) }
-        // "asked" is a word too, and one word begins as another does.
+        // "asked" is a word too, and some words have the same beginning.
         let shown = column(tls.phase).lowercased()
         return filterWords.contains(word) ? shown == word : shown.hasPrefix(word)
     }
 
-    /// What the barrier in a queue waits for, and whether the user should look. `answer` is the key that answers a
-    /// question.
+    /// Returns what the barrier in a queue waits for, and whether it deserves the user's attention. `answer` is the key
+    /// that answers a question.
     package static func barrier(
         _ queue: QueueSnapshot, of socket: SocketSnapshot, now: MonotonicTime, answer: String
     ) -> (String, isWarning: Bool) {

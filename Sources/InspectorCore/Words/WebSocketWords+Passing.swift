@@ -1,23 +1,23 @@
 import SocketCore
 
-/// WebSockets of others, which only pass here, in words.
+/// Words about WebSockets of other programs that are only forwarded here.
 extension WebSocketWords {
-    /// Who said Close first: this end or its peer, or which of the two whose frames pass.
+    /// Returns which side sent Close first: this end or its peer, or which of the two whose frames are forwarded.
     package static func origin(_ origin: WebSocketCloseReport.Origin, of facts: WebSocketPicture) -> String {
         facts.observation == nil ? self.origin(origin) : "the \(party(origin, facts))"
     }
 
-    /// Who began to close, after "by".
+    /// Returns the side that started to close, for use after "by".
     static func starter(_ origin: WebSocketCloseReport.Origin, of facts: WebSocketPicture) -> String {
         facts.observation == nil && origin == .local ? "us" : self.origin(origin, of: facts)
     }
 
-    /// Who speaks at that end of a connection.
+    /// Returns the role of that end of a connection.
     private static func party(_ origin: WebSocketCloseReport.Origin, _ facts: WebSocketPicture) -> String {
         (origin == .local) == (facts.role == .client) ? "client" : "server"
     }
 
-    /// What is wrong with the frames of either.
+    /// Returns what is wrong with the frames of either side.
     static func breaches(_ facts: WebSocketPicture) -> [String] {
         let passing = facts.observation
         return [
@@ -26,13 +26,13 @@ extension WebSocketWords {
         ].compactMap { $0 }
     }
 
-    /// The Close that began it; nil: nobody has said one.
+    /// Returns the Close that was sent first, or `nil` if none was sent.
     static func firstClose(_ facts: WebSocketPicture) -> WebSocketCloseFrame? {
         guard let origin = facts.traffic?.closeOrigin else { return nil }
         return origin == .local ? facts.traffic?.closeSent : facts.traffic?.closeReceived
     }
 
-    /// How it ended.
+    /// Returns how it ended.
     static func passedEnding(
         _ facts: WebSocketPicture, _ report: WebSocketCloseReport, _ record: CloseRecord
     ) -> String {
@@ -47,7 +47,7 @@ extension WebSocketWords {
         return sentences.joined(separator: "; ")
     }
 
-    /// The same for a row of the list.
+    /// Returns how it ended, for a row of the list.
     static func passedShort(_ facts: WebSocketPicture, _ report: WebSocketCloseReport) -> String {
         let code = firstClose(facts).map { $0.code ?? .noStatus } ?? report.failure?.closeCode ?? report.code
         return "\(party(report.origin, facts)) closed \(code)"

@@ -2,14 +2,14 @@ import SocketCore
 
 /// WebSockets in words.
 package enum WebSocketWords {
-    /// What the parser waits for, and how much of that is there; the whole is nil where it is not known.
+    /// What the parser waits for, and how much of it has arrived. The total is `nil` if it is not known.
     package struct Progress: Hashable {
         package var what: String
         package var done = 0
         package var total: Int?
     }
 
-    /// What comes in now: of the opening handshake, then of the frame at hand.
+    /// Returns what is being received: first the opening handshake, then the current frame.
     package static func incoming(_ facts: WebSocketPicture) -> Progress {
         guard let traffic = facts.traffic else { return opening(facts) }
         switch traffic.awaiting {
@@ -51,7 +51,7 @@ package enum WebSocketWords {
         }
     }
 
-    /// How many bytes of messages one byte on the wire carried: `3.9:1`; `-` where nothing was compressed.
+    /// Returns how many message bytes one byte on the wire carried, `3.9:1`, or `-` if nothing was compressed.
     package static func ratio(_ counters: WebSocketCounters) -> String {
         guard counters.compressedMessages > 0 else { return "-" }
         return ratio(message: counters.messageBytes, wire: counters.payloadBytes)
@@ -72,7 +72,7 @@ package enum WebSocketWords {
         return code.description + (frame.reason.isEmpty ? "" : " \"\(frame.reason)\"")
     }
 
-    /// Who said Close first.
+    /// Returns which side sent Close first.
     package static func origin(_ origin: WebSocketCloseReport.Origin) -> String {
         switch origin {
         case .local: "we"
@@ -80,13 +80,13 @@ package enum WebSocketWords {
         }
     }
 
-    /// Codes that a person need not look at: an end as it should be, or without a code (RFC 6455, 7.4.1).
+    /// Whether the code needs no attention: a normal end, or one without a code (RFC 6455, 7.4.1).
     package static func isOrderly(_ frame: WebSocketCloseFrame?) -> Bool {
         guard let code = frame?.code else { return frame != nil }
         return code == .normal || code == .goingAway
     }
 
-    /// For a column of the list: how far it has come, or its code at the end.
+    /// Returns the text for a column of the list: the stage, or the code of the Close.
     package static func column(_ facts: WebSocketPicture) -> String {
         switch facts.stage {
         case .connecting, .tunnelling, .opening: "opening"
@@ -97,14 +97,14 @@ package enum WebSocketWords {
         }
     }
 
-    /// The code of the end that others gave it, or of what the peer said.
+    /// Returns the code of the end of a forwarded WebSocket, or of the peer's Close.
     private static func closeCode(_ facts: WebSocketPicture) -> WebSocketCloseCode? {
         if facts.observation != nil, let said = firstClose(facts) { return said.code ?? .noStatus }
         return facts.report?.code ?? facts.traffic?.closeReceived?.code
     }
 
-    /// What can follow `ws:` in a filter, besides the code of a Close: whether it is a WebSocket at all, how far it
-    /// has come, whether its messages may be compressed.
+    /// The words that can follow `ws:` in a filter, in addition to the code of a Close: whether it is a WebSocket at
+    /// all, the stage, whether its messages may be compressed.
     package static let filterWords =
         ["yes", "no"] + WebSocketStage.allCases.map(stageWord) + ["compressed"]
 
@@ -122,7 +122,7 @@ package enum WebSocketWords {
         return filterWords.contains(word) ? stage == word : stage.hasPrefix(word)
     }
 
-    /// The code of a Close that a word names; nil: it names none.
+    /// Returns the code of a Close named by a word, or `nil` if it names none.
     package static func closeCode(_ word: String) -> WebSocketCloseCode? {
         UInt16(word).flatMap { (1000...4999).contains($0) ? WebSocketCloseCode(rawValue: $0) : nil }
     }
@@ -137,7 +137,7 @@ package enum WebSocketWords {
         }
     }
 
-    /// Who ended it and how, as its Closes say; nil: it never was open.
+    /// Returns which side ended it and how, from its Closes, or `nil` if it was never open.
     package static func ending(_ socket: SocketSnapshot) -> String? {
         guard let facts = socket.webSocket, let report = facts.report, let record = socket.closed else { return nil }
         guard facts.observation == nil else { return passedEnding(facts, report, record) }
@@ -155,7 +155,7 @@ package enum WebSocketWords {
         return "\(origin(report.origin)) closed with \(close(said))"
     }
 
-    /// What a head says in its list of that name; `-` where it says nothing.
+    /// Returns the values of a head's list of that name, or `-` if it has none.
     package static func list(_ name: String, _ head: HTTPHead?) -> String {
         let values = head?.list(of: name) ?? []
         return values.isEmpty ? "-" : values.joined(separator: ", ")
