@@ -74,7 +74,7 @@ enum Program {
         }
     }
 
-    /// Returns the problems that are known before anything is opened.
+    /// Returns a problem that is known before anything is opened, or `nil` if there is none.
     private static func whyNotRun(_ program: RunRequest) -> CommandPath.Problem? {
         do throws(CommandPath.Problem) {
             _ = try CommandPath.find(program.arguments[0])

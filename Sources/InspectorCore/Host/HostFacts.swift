@@ -45,7 +45,7 @@ struct HostFacts: Sendable {
         socket.unread ?? 0 > 0 && ledger.readStands(socket) > Self.moment
     }
 
-    /// Whether unsent bytes are standing. A Unix-domain send queue counts memory, and it stands whenever the peer has
+    /// Whether unsent bytes are standing. A Unix-domain send queue counts memory, and is standing whenever the peer has
     /// unread bytes, so there must also be a waiting writer.
     func standsWriting(_ socket: HostSocket) -> Bool {
         guard Self.sendStands(socket, ledger) else { return false }
@@ -91,7 +91,7 @@ struct HostFacts: Sendable {
         return last.time - first.time >= Self.apart
     }
 
-    // MARK: What holds a process up
+    // MARK: Blocked processes
 
     func mayBeHeldUp(_ asking: HostAsking) -> Bool {
         switch asking.kind {
@@ -137,12 +137,12 @@ struct HostFacts: Sendable {
         where entry.listensForOutput && !(entry.isEdgeTriggered && socket.transport.isUnix) {
             return Holder(socket: socket, wait: entry.isEdgeTriggered ? .edge : .ready)
         }
-        // A Unix-domain send queue stands even if no writer waits, so a waiting writer must be visible.
+        // A Unix-domain send queue is standing even if no writer waits, so a waiting writer must be visible.
         guard program.process.rung < .arguments, socket.transport == .tcp else { return nil }
         return Holder(socket: socket, wait: .hidden)
     }
 
-    // MARK: For how long
+    // MARK: Durations
 
     func unread(_ socket: HostSocket) -> Duration { asker.unread(socket) }
 

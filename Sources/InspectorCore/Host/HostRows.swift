@@ -68,7 +68,7 @@ package struct HostRows: Sendable {
             || changes.gone.contains { known[$0].flatMap { row($0.id) }?.role == .listener }
     }
 
-    // MARK: Numbers and places
+    // MARK: Numbers and positions
 
     private mutating func number(_ look: HostLook, _ changes: HostLook.Changes?) {
         let new = changes.map { $0.told.sorted().compactMap(look.socket) } ?? look.sockets
@@ -98,7 +98,7 @@ package struct HostRows: Sendable {
         if place < rows.count, rows[place].id == row.id { rows[place] = row } else { rows.insert(row, at: place) }
     }
 
-    // MARK: Rows that are made again
+    // MARK: Rebuilding rows
 
     private mutating func describe(_ look: HostLook, _ judge: HostJudge, _ changes: HostLook.Changes?) {
         if let changes {

@@ -189,7 +189,7 @@ extension HostRules {
             words: writes(edge) + scene.namespaceSuffix(of: edge.writer))
     }
 
-    // MARK: The far end
+    // MARK: Peers that are not visible
 
     private mutating func judgeZeroWindow(_ writer: HostSocket) {
         guard writer.transport == .tcp, writer.inode != 0, writer.state != .synSent, writer.tcp?.sendWindow == 0 else {

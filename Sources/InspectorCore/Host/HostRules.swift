@@ -52,7 +52,7 @@ struct HostRules {
         return HostVerdict.grouped(found)
     }
 
-    // MARK: Words that several rules need
+    // MARK: Shared words
 
     /// `api.py[4711]`
     func title(_ asking: HostAsking?, _ socket: HostSocket) -> String { scene.title(asking, of: socket) }

@@ -155,7 +155,7 @@ struct HostAsker {
         return ledger.consumed.contains { $0 != socket.inode && members[$0] != nil }
     }
 
-    // MARK: For how long
+    // MARK: Durations
 
     /// Returns the minimum time for which no unread byte was read: as our own looks show, or while the bytes were there
     /// and no thread of any owner has run.

@@ -151,7 +151,7 @@ package enum MessageText {
         return nil
     }
 
-    // MARK: Making bytes
+    // MARK: Converting to bytes
 
     /// Returns the message's bytes.
     /// - Throws: if a file can't be read, or a length does not fit in its number.

@@ -137,7 +137,7 @@ package struct Findings: Sendable {
         }
     }
 
-    // MARK: From what each check said to what is told
+    // MARK: From checks to reported findings
 
     private mutating func settle(_ snapshot: EngineSnapshot, _ lost: UInt64) {
         ofEngine = lints.compactMap { lint, _ in

@@ -55,7 +55,7 @@ extension Lint {
 
     /// Finds one of our own connections of which neither end reads, with bytes queued at both.
     private static func ownDeadlock(_ it: Situation, _ after: Duration) -> Verdict? {
-        // For a Unix-domain socket, the kernel's send queue counts memory, and it stands while we have unread bytes.
+        // For a Unix-domain socket, the kernel's send queue counts memory, and is standing while we have unread bytes.
         guard it.socket.linked == nil, it.socket.peer?.family.isIP != false, let end = it.side.end,
             end.program?.isStopped != true, end.unread ?? 0 > 0, end.unsent ?? 0 > 0,
             let out = it.side.blocked(it.now), let since = unreadSince(it.socket), it.socket.unreadBytes > 0,

@@ -16,7 +16,7 @@ package struct Side: Hashable, Sendable {
     package var reader: String { end?.program?.title ?? socket.peerText }
 
     /// Returns how long the current write has sent nothing while nothing moved on the way to the reader, or `nil` if no
-    /// write waits for the kernel. A blocked sender alone does not show that the reader stands: a slow one keeps
+    /// write waits for the kernel. A blocked sender alone does not show that the reader is stuck: a slow one keeps
     /// moving.
     package func blocked(_ now: MonotonicTime) -> Duration? {
         guard let since = socket.writeStuckSince else { return nil }

@@ -94,7 +94,7 @@ final class CaptureSource: SocketSource {
         former?.note(counts)
     }
 
-    // MARK: A source
+    // MARK: SocketSource
 
     func info(ordinal: Int) -> ProgramInfo {
         let (ending, counts) = state.withLock { ($0.ending, $0.counts) }

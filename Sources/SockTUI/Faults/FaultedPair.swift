@@ -63,7 +63,7 @@ final class FaultedPair: Sendable {
 
     func heldBytes(_ most: Int) -> [UInt8] { state.withLock { $0.faults.heldBytes(nil, most) } }
 
-    // MARK: What happens
+    // MARK: Events
 
     private func change(_ change: (inout RelayFaults, MonotonicTime) -> [RelayFaults.Action]) {
         let now = clock.now
@@ -180,7 +180,7 @@ final class FaultedPair: Sendable {
         carrier?.holdBack(leg, holds)
     }
 
-    // MARK: What is done
+    // MARK: Actions
 
     private func perform(_ actions: [RelayFaults.Action], _ now: MonotonicTime) {
         guard let carrier else { return }

@@ -51,7 +51,7 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
     /// Sends FIN after everything that was sent.
     func finish() { faulted?.end(ours, isCut: false) }
 
-    // MARK: A carrier
+    // MARK: FaultCarrier
 
     func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isOurs: Bool) {
         guard let socket else { return }
@@ -171,7 +171,7 @@ final class OwnConnections: FaultTarget {
         }
     }
 
-    // MARK: A target of the control
+    // MARK: FaultTarget
 
     func onQueue(_ body: @escaping @Sendable () -> Void) {
         if let engine = state.withLock({ $0.engine }) { engine.post(body) } else { body() }

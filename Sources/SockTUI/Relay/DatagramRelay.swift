@@ -57,7 +57,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
     /// Ends the relay. Without its port no answer can be forwarded.
     func stop() { listener.close() }
 
-    // MARK: What the sockets tell
+    // MARK: Socket callbacks
 
     func datagramSocket(_ socket: DatagramSocket, didReceiveBatch batch: DatagramBatch) {
         guard socket === listener else { return answer(batch, by: socket) }

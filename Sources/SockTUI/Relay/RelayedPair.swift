@@ -164,7 +164,7 @@ final class RelayedPair: AsyncSocketDelegate {
         perform(state.withLock { $0.machine.lost(.target, answer == nil ? .reset : .closed, pending: 0, lost: 0) })
     }
 
-    // MARK: What the sockets tell
+    // MARK: Socket callbacks
 
     private func leg(_ socket: AsyncSocket) -> RelayMachine.Leg { socket === client ? .client : .target }
     func socket(_ leg: RelayMachine.Leg) -> AsyncSocket { leg == .client ? client : target }

@@ -172,7 +172,7 @@ final class ChildRunner: Sendable {
         _ = gone.wait(timeout: .now() + Self.patience)
     }
 
-    // MARK: Asking
+    // MARK: Status and news
 
     /// This program's exit status for the child, or `nil` if none was started or it has not ended.
     var status: Int32? { state.withLock { $0.ending?.status } }

@@ -79,7 +79,7 @@ final class AttachedSource: SocketSource {
         bell.ring()
     }
 
-    // MARK: A source
+    // MARK: SocketSource
 
     func info(ordinal: Int) -> ProgramInfo {
         ProgramInfo(

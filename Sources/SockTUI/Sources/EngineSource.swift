@@ -32,7 +32,7 @@ final class EngineSource: OpeningSource {
         engine = SocketEngine(configuration)
     }
 
-    // MARK: A source
+    // MARK: SocketSource
 
     func info(ordinal: Int) -> ProgramInfo {
         ProgramInfo(ordinal: ordinal, name: "socktui", process: Int(getpid()), rights: .control, isOurs: true)

@@ -38,7 +38,7 @@ final class HostSource: SocketSource {
     fileprivate static let ownersBudget = Duration.milliseconds(20)
     fileprivate static let firstOwnersBudget = Duration.milliseconds(300)
 
-    /// `log` is told whose bytes are peeked at, if they belong to another user.
+    /// `log` receives a note about bytes peeked at if they belong to another user.
     init(
         _ scope: Scope, _ options: HostOptions, _ lints: LintSettings,
         log: @escaping @Sendable (String) -> Void = SystemLog.write

@@ -175,7 +175,7 @@ final class OpenedSource: SocketSource {
         }
     }
 
-    // MARK: A source
+    // MARK: SocketSource
 
     func info(ordinal: Int) -> ProgramInfo {
         let (ending, length, size) = state.withLock { ($0.ending, $0.capture.length, $0.size) }

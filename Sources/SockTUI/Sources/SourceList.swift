@@ -345,7 +345,7 @@ final class SourceList: Sendable {
         }
     }
 
-    // MARK: What is done to sockets
+    // MARK: Acting on sockets
 
     private func source(of id: SocketID) -> (any SocketSource)? {
         let entries = entries

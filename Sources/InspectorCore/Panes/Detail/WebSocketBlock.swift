@@ -31,7 +31,7 @@ extension DetailBuilder {
         return head("request", facts.request) + head("response", facts.response)
     }
 
-    // MARK: What is half done
+    // MARK: Unfinished messages
 
     private func halfDone(_ facts: WebSocketPicture) -> [Row] {
         let lines = QueueLines(model, socket, width: width)
@@ -88,7 +88,7 @@ extension DetailBuilder {
         return rows
     }
 
-    // MARK: What passed
+    // MARK: Counts
 
     private func amounts(_ name: String, _ counters: WebSocketCounters, _ role: Role) -> [Line] {
         [

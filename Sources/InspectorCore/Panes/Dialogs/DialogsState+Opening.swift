@@ -40,7 +40,7 @@ extension DialogsState {
     mutating func openConnectForm(_ subject: Subject, in shared: Shared) -> Model.Notice? {
         let isClosed = subject.socket?.role == .client && subject.socket?.isLive == false
         let again = subject.tab != .list && isClosed
-        // Keeps the previous choices: a user who left out reads on purpose wants that for the next connection too.
+        // Keeps the previous choices: a user who turned off reads on purpose probably wants the same again.
         let address = again ? subject.socket?.target ?? "" : ""
         let fields = Self.openFields(.connect, address: address, as: lastOpened, shared.options.keys)
         open = .form(Form(.connect, fields))

@@ -86,7 +86,7 @@ extension ListPane {
         }
     }
 
-    // MARK: What is listed, and in what order
+    // MARK: Filtering and sorting
 
     /// Sorts at once, even after a recent key press.
     mutating func sort(_ sorting: Sorting) -> Model.Notice {

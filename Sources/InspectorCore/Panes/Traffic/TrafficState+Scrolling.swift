@@ -85,7 +85,7 @@ extension TrafficState {
         }
     }
 
-    // MARK: What the user does with an item
+    // MARK: Acting on an item
 
     /// Copies the item at the cursor.
     func copy(in document: TrafficDocument) -> Outcome {
