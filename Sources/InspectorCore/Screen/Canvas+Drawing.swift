@@ -34,8 +34,8 @@ extension Canvas {
         for x in rect.x..<rect.x + rect.width { self[x, rect.y + row].style = change(self[x, rect.y + row].style) }
     }
 
-    /// Draws a rule across a rectangle with a title near its left end and a word near its right: `- title ----- right
-    /// -`.
+    /// Draws a rule across a rectangle with a title near its left end and a word near its right:
+    /// `- title ----- right -`.
     package mutating func rule(
         row: Int, in rect: Rect, title: Line, right: Line = Line(), _ glyphs: Glyphs, focused: Bool = false
     ) {

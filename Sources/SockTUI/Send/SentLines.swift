@@ -2,8 +2,9 @@ import Glibc
 import InspectorCore
 import SocketCore
 
-/// The lines that this user sent, by peer, in a file that only its owner can read. Each record is `mode, ending, peer,
-/// line`, separated by tabs, oldest first, with the line escaped. A file that can't be read or written is not an error.
+/// The lines that this user sent, by peer, in a file that only its owner can read. Each record is
+/// `mode, ending, peer, line`, separated by tabs, oldest first, with the line escaped. A file that can't be read or
+/// written is not an error.
 struct SentLines: Sendable {
     let path: String
     /// The most lines kept for one peer, and in total. Longer lines are not kept.

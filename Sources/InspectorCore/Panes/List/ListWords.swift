@@ -75,8 +75,8 @@ package enum ListWords {
         }
     }
 
-    /// Returns percent, queued writes and pending bytes, `25% +2 1.4M`, or without a current write, what is queued, `+2
-    /// 30`. For a file, returns its percentage and the remaining bytes.
+    /// Returns percent, queued writes and pending bytes: `25% +2 1.4M`. Without a current write: `+2 30`. For a file,
+    /// returns its percentage and the remaining bytes.
     package static func writing(_ socket: SocketSnapshot, file: (name: String, done: Int, total: Int)? = nil) -> Line {
         guard let operation = socket.writing.current else {
             if let frame = socket.passingWebSocket?.traffic?.sending, socket.isLive {
