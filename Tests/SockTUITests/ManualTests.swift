@@ -53,8 +53,8 @@ struct ManualTests {
                 if let kind = SocketEvent.Kind(rawValue: String(line.dropFirst(5))), line.hasPrefix("case ") {
                     kinds.insert(kind.rawValue)
                     let row = EventCatalogue[kind]
-                    #expect(comment.contains("first:") == row.first.isUsed, "\(kind)")
-                    #expect(comment.contains("second:") == row.second.isUsed, "\(kind)")
+                    #expect(comment.contains("`first`") == row.first.isUsed, "\(kind)")
+                    #expect(comment.contains("`second`") == row.second.isUsed, "\(kind)")
                 }
                 comment = ""
             }
