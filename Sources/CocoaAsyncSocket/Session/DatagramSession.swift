@@ -9,8 +9,8 @@ final class UdpSession: DatagramSocketDelegate {
     private struct State {
         weak var owner: GCDAsyncUdpSocket?
         var delegate = WeakUdpDelegate()
-        /// Whether callbacks are dropped because there is no delegate queue.
-        var isDetached = true
+        /// Set while there is no delegate queue.
+        var dropsCallbacks = true
         /// The most bytes of one datagram that are delivered, by family.
         var most: (v4: Int, v6: Int)
         /// Set once a kernel error has closed the session. Queued datagrams are then dropped without a callback.
@@ -27,7 +27,7 @@ final class UdpSession: DatagramSocketDelegate {
 
     /// Sets the delegate and its queue.
     func setDelegate(_ delegate: WeakUdpDelegate, on queue: DispatchQueue?) {
-        state.withLock { ($0.delegate, $0.isDetached) = (delegate, queue == nil) }
+        state.withLock { ($0.delegate, $0.dropsCallbacks) = (delegate, queue == nil) }
         socket.delegateQueue = queue
     }
 
@@ -41,7 +41,7 @@ final class UdpSession: DatagramSocketDelegate {
 
     /// Calls the delegate, if there is one and it has a queue.
     func tell(_ call: (any GCDAsyncUdpSocketDelegate, GCDAsyncUdpSocket) -> Void) {
-        let target = state.withLock { Unchecked(($0.owner, $0.isDetached ? nil : $0.delegate.object)) }
+        let target = state.withLock { Unchecked(($0.owner, $0.dropsCallbacks ? nil : $0.delegate.object)) }
         guard let owner = target.value.0, let delegate = target.value.1 else { return }
         call(delegate, owner)
     }

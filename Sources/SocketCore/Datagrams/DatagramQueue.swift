@@ -16,7 +16,7 @@ package struct DatagramQueue: Sendable {
     }
 
     /// The timer of the current datagram, and its filter's answer.
-    private struct InHand: TimedOperation {
+    private struct Current: TimedOperation {
         enum Judgement {
             case unasked, asked, passed
         }
@@ -26,7 +26,7 @@ package struct DatagramQueue: Sendable {
     }
 
     private var queued = OperationDeque<QueuedDatagram>()
-    private var inHand: InHand?
+    private var current: Current?
     /// The resolver's answers for queued entries, or `nil` for those it hasn't answered yet.
     private var answers: [OperationID: Result<SocketAddress, SocketError>?] = [:]
     /// The number of queued payload bytes.
@@ -78,7 +78,7 @@ package struct DatagramQueue: Sendable {
         if entry.target == .name { answers.updateValue(nil, forKey: entry.operation) }
         pendingBytes += entry.bytes.count
         queued.append(entry)
-        if inHand == nil { startNext(now) }
+        if current == nil { startNext(now) }
     }
 
     /// Records the resolver's answer for an entry. Has no effect if the entry has left the queue.
@@ -89,8 +89,8 @@ package struct DatagramQueue: Sendable {
     /// Records the filter's answer for the current datagram. Returns the datagram if the filter held it back, which
     /// counts as sent, or `nil` if it passes or has left the queue.
     package mutating func judged(_ operation: OperationID, passes: Bool, now: MonotonicTime) -> QueuedDatagram? {
-        guard inHand?.judgement == .asked, queued.count > 0, queued[0].operation == operation else { return nil }
-        inHand?.judgement = .passed
+        guard current?.judgement == .asked, queued.count > 0, queued[0].operation == operation else { return nil }
+        current?.judgement = .passed
         return passes ? nil : complete(now: now)
     }
 
@@ -108,11 +108,11 @@ package struct DatagramQueue: Sendable {
         case .success?: break
         }
         guard isFiltered else { return .send }
-        switch inHand?.judgement {
+        switch current?.judgement {
         case .passed: return .send
         case .asked, nil: return .wait
         case .unasked:
-            inHand?.judgement = .asked
+            current?.judgement = .asked
             return .judge(first)
         }
     }
@@ -196,7 +196,7 @@ package struct DatagramQueue: Sendable {
     package mutating func takeFirst(_ now: MonotonicTime) -> QueuedDatagram {
         guard let first = queued.popFirst() else { fatalError("nothing is queued") }
         left(first)
-        inHand = nil
+        current = nil
         startNext(now)
         return first
     }
@@ -223,17 +223,17 @@ package struct DatagramQueue: Sendable {
 
     private mutating func startNext(_ now: MonotonicTime) {
         guard queued.count > 0 else { return }
-        inHand = InHand(timer: OperationTimer(now: now), ownLimit: queued[0].limit)
+        current = Current(timer: OperationTimer(now: now), ownLimit: queued[0].limit)
     }
 
     // MARK: Timeouts
 
     /// The deadline of the current datagram, or `nil` if it has none.
-    package var deadline: MonotonicTime? { inHand?.deadline }
+    package var deadline: MonotonicTime? { current?.deadline }
 
     /// Removes the current datagram if its deadline has passed.
     package mutating func expire(now: MonotonicTime) -> QueuedDatagram? {
-        guard inHand?.isDue(now) == true else { return nil }
+        guard current?.isDue(now) == true else { return nil }
         return takeFirst(now)
     }
 
@@ -242,8 +242,8 @@ package struct DatagramQueue: Sendable {
         var list = (0..<min(queued.count, QueueSnapshot.listingLimit + 1)).map { queued[$0].snapshot }
         guard !list.isEmpty else { return QueueSnapshot(completed: completed) }
         var current = list.removeFirst()
-        current.started = inHand?.timer.started
-        current.deadline = inHand?.deadline
+        current.started = self.current?.timer.started
+        current.deadline = self.current?.deadline
         return QueueSnapshot(
             current: current, pending: list, pendingCount: queued.count - 1, pendingBytes: pendingBytes,
             completed: completed)

@@ -157,7 +157,7 @@ extension EngineState {
             perform(command.action, on: connection, as: operation)
         } else {
             injecting.remove(operation)
-            handle.forwardOrFail(command.action, as: operation, in: self)
+            handle.failMissed(command.action, as: operation, in: self)
         }
     }
 

@@ -16,7 +16,7 @@ extension AsyncSocket: DeliveringHandle {
     }
 
     /// Fails a command whose session has already ended.
-    func forwardOrFail(_ action: SocketCommand.Action, as operation: OperationID, in engineState: EngineState) {
+    func failMissed(_ action: SocketCommand.Action, as operation: OperationID, in engineState: EngineState) {
         guard let failed = action.failure(as: operation) else { return }
         engineState.outbox.append(.missed(self, .failed(failed)))
     }
