@@ -24,7 +24,8 @@ struct ThreadTests {
                 thread = try process(observer, quiet.process)?.threads.first
                 return thread?.idle ?? .zero >= .milliseconds(300)
             })
-        #expect(try #require(thread?.idle) <= ContinuousClock.now - began)
+        // The clock of its CPU may stop for a moment after it was measured.
+        #expect(try #require(thread?.idle) <= ContinuousClock.now - began + .milliseconds(100))
         #expect(thread?.call?.name == "clock_nanosleep" && thread?.call?.kind == .other)
         let switches = try #require(thread?.switches)
         #expect(try process(observer, quiet.process)?.threads.first?.switches == switches)

@@ -27,6 +27,16 @@ struct RecorderInteropTests {
         text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
+    @Test("a recording that ends before anything happened can be read, written at once or afterwards")
+    func empty() throws {
+        let (engine, folder) = (SocketEngine(), try TemporaryFolder())
+        try SocketRecorder(engine, to: folder.path + "/1.pcapng").stop()
+        let recorder = try SocketRecorder(engine, keeping: .seconds(60), bytes: 400_000)
+        try recorder.write(to: folder.path + "/2.pcapng")
+        recorder.stop()
+        for name in ["1", "2"] { try Self.expectReadable("\(folder.path)/\(name).pcapng") }
+    }
+
     @Test("the last seconds, written twice, are followed by tshark from where they begin")
     func lastSeconds() throws {
         let (pair, folder) = (try ConnectedPair(), try TemporaryFolder())

@@ -91,6 +91,12 @@ package struct RecordingWriter: Sendable {
         }
     }
 
+    /// Ends the file. A file without packets gets an interface, since libpcap refuses one that has none.
+    package mutating func finish() {
+        guard writer.interfaces == 0 else { return }
+        _ = writer.interface(name: application, description: "no packets")
+    }
+
     /// The number of bytes written since the last call of `take()`.
     package var pending: Int { writer.count }
 

@@ -154,6 +154,7 @@ public final class SocketRecorder: Sendable {
             writer.add(entry)
             if writer.pending > blockSize { try file.write(writer.takeParts()) { false } }
         }
+        writer.finish()
         try file.write(writer.takeParts()) { false }
         let total = file.total
         state.withLock { $0.written &+= total }
@@ -239,6 +240,8 @@ public final class SocketRecorder: Sendable {
                 if isClosed { break }
                 askForSnapshot(&work.snapshots)
             }
+            work.writer.finish()
+            try flush(&work)
         } catch {
             breakOff(work, error.detail)
         }

@@ -50,6 +50,17 @@ struct RecordingWriterTests {
         #expect(interfaces.last?.description == remark)
     }
 
+    @Test("a file without packets has one interface at its end, and any other file no more than its sessions have")
+    func finish() throws {
+        var writer = RecordingWriter(application: "socktui", zero: 0)
+        writer.finish()
+        #expect(try Self.read(writer.take()).interfaces.map(\.name) == ["socktui"])
+        writer.begin()
+        writer.add(Self.session(7, Self.client, Self.server, isClient: true))
+        writer.finish()
+        #expect(try Self.read(writer.take()).interfaces.map(\.name) == ["#7 127.0.0.1:6379"])
+    }
+
     @Test("what comes after the other end has closed keeps them apart too; a file of its own does not need to")
     func afterwards() throws {
         var writer = RecordingWriter(application: "socktui", zero: 0)
