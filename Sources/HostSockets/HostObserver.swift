@@ -206,10 +206,10 @@ package final class HostObserver: Sendable {
             table.refresh()
             let user = ProcessStatus(system.text("/proc/\(process)/status") ?? []).user
             let reader = ProcessReader(system, readsCalls: true, table.privilege)
-            guard let entry = table.entries[process] else { return "it is gone" }
+            guard let entry = table.entries[process] else { return "it has ended" }
             return process == getpid() ? nil : reader.mayReadCalls(entry, user)
         }
-        if let reason { throw Problem(sentence: "process \(process) may not be looked into: \(reason)") }
+        if let reason { throw Problem(sentence: "process \(process) cannot be inspected: \(reason)") }
     }
 
     func refuse(_ process: Int32) {

@@ -47,12 +47,12 @@ extension HostObserver {
         do throws(HostSystem.Failure) { copy = try system.duplicate(process, descriptor) } catch {
             if error.isRefusal { refuse(process) }
             throw Problem(
-                sentence: "process \(process) may not be looked into: " + String(cString: strerror(error.number)))
+                sentence: "process \(process) cannot be inspected: " + String(cString: strerror(error.number)))
         }
         defer { close(copy) }
         var facts = stat()
         guard fstat(copy, &facts) == 0, UInt64(facts.st_ino) == socket.inode else {
-            throw Problem(sentence: "descriptor \(descriptor) of process \(process) is another one by now")
+            throw Problem(sentence: "descriptor \(descriptor) of process \(process) is now another socket")
         }
         var found = UnreadBytes()
         found.options = UnreadBytes.Options(copy, socket.transport)
@@ -68,13 +68,13 @@ extension HostObserver {
 
     /// Returns why the bytes of a socket must not be peeked at, or `nil` if they can be.
     private static func objection(_ socket: HostSocket, _ copy: Int32) -> String? {
-        if socket.isListening { return "it listens" }
+        if socket.isListening { return "it is a listener" }
         guard socket.unread ?? socket.receiveQueue ?? 0 > 0 else { return "nothing is unread" }
-        if csystem_peek_offset(copy) >= 0 { return "its program uses SO_PEEK_OFF, which a look would move" }
-        if csystem_has_kernel_tls(copy) != 0 { return "the kernel does its TLS, and a look would decrypt" }
+        if csystem_peek_offset(copy) >= 0 { return "its program uses SO_PEEK_OFF, which peeking would move" }
+        if csystem_has_kernel_tls(copy) != 0 { return "the kernel does its TLS, and peeking would decrypt" }
         var entry = pollfd(fd: copy, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, 0) >= 0, Int32(entry.revents) & (POLLERR | POLLHUP | POLLNVAL) == 0 else {
-            return "an error waits for its program, which a look would take away"
+            return "an error is pending, which peeking would clear"
         }
         return nil
     }

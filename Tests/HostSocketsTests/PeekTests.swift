@@ -152,7 +152,7 @@ struct PeekTests {
             close(ends.near)
             #expect(eventually { draw(anErrorTo: ends.far) })
             let found = try peek(ends.far, socket)
-            #expect(found.bytes.isEmpty && found.reason?.hasPrefix("an error waits") == true)
+            #expect(found.bytes.isEmpty && found.reason?.hasPrefix("an error is pending") == true)
             #expect(receive(ends.far).problem == ECONNREFUSED)
             close(ends.far)
         }
@@ -184,7 +184,7 @@ struct PeekTests {
         let problem = #expect(throws: HostObserver.Problem.self) {
             try observer.peek(socket, process: getpid(), descriptor: ends.far)
         }
-        #expect(problem?.sentence == "process \(getpid()) may not be looked into: Operation not permitted")
+        #expect(problem?.sentence == "process \(getpid()) cannot be inspected: Operation not permitted")
         close(ends.near)
         close(ends.far)
     }

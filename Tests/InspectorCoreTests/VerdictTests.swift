@@ -74,7 +74,7 @@ struct VerdictTests {
         }
         let gone = Self.find([Self.stuck(1)], [1: PeerEnd(program: Self.python, unread: 0)], at: [100, 110])
         #expect(gone[SocketID(1)].first?.subject == "db:5432")
-        #expect(gone[SocketID(1)].first?.sentence.contains("has read all that arrived there") == true)
+        #expect(gone[SocketID(1)].first?.sentence.contains("has read everything that arrived") == true)
     }
 
     @Test("a program that somebody has stopped is a note")
@@ -189,7 +189,7 @@ struct VerdictTests {
         )
         findings.take(Self.snapshot([socket], 101), lost: 0)
         let finding = try #require(findings[socket.id].first)
-        #expect(finding.sentence == "python3[77] closed with 98K unread, which makes a reset")
+        #expect(finding.sentence == "python3[77] closed with 98K unread, which causes a reset")
         #expect(finding.severity == .warning && finding.subject == "python3[77]" && finding.next == nil)
         findings.take(Self.snapshot([socket], 170), lost: 0)
         #expect(findings[socket.id].first?.severity == .note)

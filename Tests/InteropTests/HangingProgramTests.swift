@@ -82,7 +82,7 @@ struct HangingProgramTests {
         ("wait_all", "MSG_WAITALL"), ("both_read", "Both ends wait to read."), ("slow_consumer", "unread"),
         ("low_water", "SO_RCVLOWAT"), ("peek_wait", "is in recv of"), ("nested", "Both ends wait to read."),
         ("exclusive", "epoll in"), ("exclusive_busy", "epoll in"), ("low_water_recv", "is in recv of"),
-        ("low_water_select", "select"), ("peek_loop", "may look at it whenever it wakes"),
+        ("low_water_select", "select"), ("peek_loop", "may check this socket whenever it wakes"),
     ]
 
     /// It waits for most of a minute, so it takes the main thread: the others are for tests that await.

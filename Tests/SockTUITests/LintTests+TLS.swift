@@ -32,7 +32,7 @@ extension Provocation {
             bench.pass(4)
             #expect(bench.finds("tls-one-sided") == nil, "not at once")
             bench.pass(2)
-            #expect(bench.finds("tls-one-sided")?.contains("write queue has come to startTLS; read t42") == true)
+            #expect(bench.finds("tls-one-sided")?.contains("write queue has reached startTLS; read t42") == true)
         } relieved: { bench in
             try bench.pair.peerSends("four")
         },

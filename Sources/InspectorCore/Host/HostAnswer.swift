@@ -41,7 +41,7 @@ package struct HostAnswer: Sendable {
         var lines = stories(open, "connection", judge)
         lines += stories(meant.filter(\.isListening), "listener", judge)
         if closed.count > 1 {
-            lines.append("\(closed.count) connections were closed and are kept a while (TIME-WAIT).")
+            lines.append("\(closed.count) connections were closed and are kept for a while (TIME-WAIT).")
         }
         return lines
     }

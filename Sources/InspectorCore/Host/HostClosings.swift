@@ -68,7 +68,7 @@ struct HostClosings: Sendable {
 
     /// Returns how a socket ended, as far as that is visible.
     static func words(_ last: HostSnapshot, _ closing: HostSocket?, isReset: Bool) -> String {
-        guard let closing else { return last.transport.isUnix ? "closed" : "gone, how was not told" }
+        guard let closing else { return last.transport.isUnix ? "closed" : "gone, cause unknown" }
         if isReset, let unread = closing.receiveQueue { return "closed with \(HostRules.size(unread)) unread: reset" }
         switch last.state {
         case .closeWait, .lastAck, .closing: return "closed after its peer"
@@ -95,7 +95,7 @@ struct HostEnd {
         case .closeWait, .lastAck, .closing: words = "closed on both sides, or reset"
         case .synSent: words = "not connected: refused or timed out"
         case .synReceived, .newSynReceived: words = "not connected: the handshake was not completed"
-        case .listening: words = "does not listen any more"
+        case .listening: words = "no longer listens"
         case .closed, .timeWait: return nil
         }
         if last.inode == 0 {

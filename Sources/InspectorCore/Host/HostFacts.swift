@@ -78,7 +78,7 @@ struct HostFacts: Sendable {
         guard kinds.count > 1 else { return last }
         if kinds == [.edge, .stuck] { return askings.last { $0.kind == .edge } }
         var changing = last
-        (changing.kind, changing.words, changing.isWaiting) = (.asks, "changes from look to look", false)
+        (changing.kind, changing.words, changing.isWaiting) = (.asks, "keeps changing", false)
         return changing
     }
 

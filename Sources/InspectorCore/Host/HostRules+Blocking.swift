@@ -204,7 +204,7 @@ extension HostRules {
         let (who, peer) = (owner(writer), writer.peer.map { "\($0)" } ?? "the peer")
         let unsent = Self.size(writer.unsent)
         var verdict = HostVerdict(
-            "zero-window", .warning, "\(peer) has let \(title(who, writer)) send nothing",
+            "zero-window", .warning, "\(peer) has kept \(title(who, writer)) from sending",
             because: "its window is 0, \(unsent) unsent" + Self.timer(writer), for: lasting, on: [writer], by: who,
             evidence: .queues)
         verdict.subject = peer

@@ -62,7 +62,7 @@ extension HostRules {
         let isSerious = scene.isServerSide(socket) || unread >= Self.pool
         var verdict = HostVerdict(
             "reset-cause", isSerious ? .warning : .note,
-            "\(title(asking, socket)) closed with \(Self.size(unread)) unread, which makes a reset",
+            "\(title(asking, socket)) closed with \(Self.size(unread)) unread, which causes a reset",
             because: "\(peerTitle(socket)) was at the other end", on: [socket, peer], by: asking, evidence: .queues)
         // The program may have ended by the time this is shown.
         verdict.subject = asking.process == nil ? nil : title(asking, socket)

@@ -130,7 +130,7 @@ extension HostRules {
             let times = [held, within].map { Format.duration(.milliseconds(Int($0 * 1_000))) }
             var verdict = HostVerdict(
                 "slow-reader", .note,
-                "\(title(asking, reader)) reads only \(Format.rate(rate))/s of \(title(owner(writer), writer))",
+                "\(title(asking, reader)) reads only \(Format.rate(rate))/s from \(title(owner(writer), writer))",
                 because: "its window held sending back for \(times[0]) of \(times[1])", on: [reader, writer],
                 by: asking,
                 evidence: .queues)

@@ -50,10 +50,10 @@ struct HostAsker {
             program.reader(of: owner.descriptor) ?? (socket.isListening ? program.accepter(on: owner.descriptor) : nil)
         if let thread { return seen.asks(thread) }
         if let mark = scene.look.lowWater[socket.inode], mark > socket.unread ?? 0 {
-            let words = "its low-water mark is \(Format.size(mark)) (SO_RCVLOWAT), and less is there"
+            let words = "its low-water mark is \(Format.size(mark)) (SO_RCVLOWAT), and less is unread"
             return seen.say(.asks, words, "low water")
         }
-        if program.hasUnreadSets { return seen.say(.hidden, "not every epoll set of it was read", "-") }
+        if program.hasUnreadSets { return seen.say(.hidden, "not all of its epoll sets could be read", "-") }
         let inSet = lookIntoSets(seen, socket)
         if let inSet, inSet.kind == .asks { return inSet }
         if program.process.hasRing {
@@ -67,7 +67,7 @@ struct HostAsker {
             return seen.say(.hidden, "thread \(thread.number) is running", "running")
         }
         if inSet == nil, seen.proof == .wchan, !isIdle, program.threads(waiting: Self.mayAsk(socket)) > 0 {
-            return seen.say(.asks, "some thread waits on some socket", "-")
+            return seen.say(.asks, "one of its threads waits on a socket", "-")
         }
         return inSet ?? seen.nobody()
     }
@@ -131,7 +131,7 @@ struct HostAsker {
         let (program, waiter) = (seen.program, seen.program.waiter(in: set))
         guard entry.listensForInput else {
             var what = entry.listensForOutput ? "output only" : "nothing on it"
-            if entry.isOneShot, !entry.listensForOutput { what += " (one-shot, fired and not armed again)" }
+            if entry.isOneShot, !entry.listensForOutput { what += " (one-shot, fired and not re-armed)" }
             return seen.say(.unasked, "epoll set \(set) listens for \(what)", "nobody", waiter?.thread)
         }
         let isEdge = entry.isEdgeTriggered || waiter?.isEdge == true
@@ -141,7 +141,7 @@ struct HostAsker {
         let inLoops = program.process.rung < .arguments ? program.threads(waiting: [.pollSet]) : 0
         // Without the arguments, it is not known which thread waits in which set.
         if inLoops > 0, !seen.isIdle || inLoops >= program.sets.count {
-            return isEdge ? seen.edge(nil) : seen.say(.asks, "an epoll wait is under way", "epoll in")
+            return isEdge ? seen.edge(nil) : seen.say(.asks, "a thread waits in epoll", "epoll in")
         }
         let isBusy = isBusy(set, program, but: socket)
         if waiter != nil || isBusy && isEdge || inLoops > 0 && isEdge { return seen.edge(waiter?.thread) }

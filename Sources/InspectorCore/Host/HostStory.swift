@@ -48,7 +48,7 @@ struct HostStory {
             let time = lasting > .zero ? " for at least \(Format.duration(lasting))" : ""
             return "Connecting\(time)\(HostRules.timer(socket)). \(call(socket, asking))."
         case .timeWait:
-            return "Closed by its program; the kernel keeps it a while, in case segments come late (TIME-WAIT)."
+            return "Closed by its program; the kernel keeps it for a while, in case segments arrive late (TIME-WAIT)."
         case .closed where socket.peer == nil && socket.transport != .unixPacket && socket.transport != .unixStream:
             return "\(socket.local?.port ?? 0 == 0 ? "Not bound" : "Bound"), not connected. \(call(socket, asking))."
         case .closed where socket.transport.isStream: return "Not connected. \(call(socket, asking))."
@@ -85,7 +85,7 @@ struct HostStory {
     /// `api.py[4711] fd 4: thread 4711 is in recv of 1.0M with MSG_WAITALL, for at least 12s`
     private func call(_ socket: HostSocket, _ asking: HostAsking) -> String {
         let descriptor = asking.descriptor.map { " fd \($0)" } ?? ""
-        let does = asking.words.isEmpty ? "what it does is not known" : asking.words
+        let does = asking.words.isEmpty ? "what it does is unknown" : asking.words
         let idle = asking.isWaiting ? asking.idle.map { ", for at least \(Format.duration($0))" } ?? "" : ""
         return "\(facts.scene.title(asking, of: socket))\(descriptor): \(does)\(idle)\(record(socket, asking))"
     }

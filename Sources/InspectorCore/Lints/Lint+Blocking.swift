@@ -15,12 +15,12 @@ extension Lint {
         ).following(["deadlock"], far: farCauses).gathered(),
         Lint(
             "write-orphaned", after: .seconds(5),
-            "the same on a leg of a relay whose other leg is gone: its sender will not hear of what becomes of it",
-            remedy: "close it ({close}) if the peer does not read: nobody waits for these bytes to arrive",
+            "write-blocked on a relay leg whose other leg is gone: the sender won't learn what happens to the bytes",
+            remedy: "close it ({close}) if the peer does not read: no sender is waiting for these bytes to arrive",
             writeOrphaned),
         Lint(
-            "reset-cause", "the peer closed with bytes unread, which makes a reset",
-            remedy: "the peer gave up, or closed without reading to the end; what was on its way is lost",
+            "reset-cause", "the peer closed with bytes unread, which causes a reset",
+            remedy: "the peer gave up, or closed without reading to the end; bytes in flight are lost",
             resetCause
         ).gathered(),
     ]
@@ -87,7 +87,7 @@ extension Lint {
         let waits = "\(Format.size(it.socket.writing.pendingBytes)) wait here"
         if it.side.hasReadAll {
             var verdict = Verdict(
-                "nothing has gone out for \(time), though \(it.side.reader) has read all that arrived there; \(waits)",
+                "nothing was sent for \(time), although \(it.side.reader) has read everything that arrived; \(waits)",
                 lasting: lasting)
             // The network between them is at fault, not a program.
             verdict.subject = it.socket.peerText
@@ -131,7 +131,7 @@ extension Lint {
         else { return nil }
         var side = it.side
         side.end = look.end
-        var verdict = Verdict("\(side.reader) closed with \(Format.size(unread)) unread, which makes a reset")
+        var verdict = Verdict("\(side.reader) closed with \(Format.size(unread)) unread, which causes a reset")
             .blaming(side)
         // A program that has ended has no threads to inspect.
         verdict.next = nil

@@ -7,13 +7,13 @@ extension Lint {
             "delegate-slow", after: .milliseconds(100), "callbacks have waited for %time for the delegate's queue",
             remedy: "do less in the callbacks, or give the sockets a queue of their own", delegateSlow),
         Lint(
-            "delegate-nil", "a read is under way and no delegate is set: nobody is notified of it",
-            remedy: "set the delegate and keep it: it is held weakly", delegateMissing),
+            "delegate-nil", "a read is in progress but no delegate is set",
+            remedy: "set a delegate and keep a reference to it: the socket holds it weakly", delegateMissing),
     ]
 
     static let itself: [Lint] = [
         Lint(
-            engine: "descriptors-out", "the kernel has no descriptor left: connections wait, and connects fail",
+            engine: "descriptors-out", "no descriptors are left: connections wait, and connects fail",
             remedy: "start the program with a higher limit (ulimit -n), or close idle connections ({close})",
             descriptorsOut),
         Lint(
@@ -21,7 +21,7 @@ extension Lint {
             remedy: "something blocks it: callbacks without a queue of their own run there", queueSlow),
         Lint(
             engine: "events-lost", "the engine overwrote events before they were read here",
-            remedy: "what is shown of queues and totals is true all the same; a larger eventCapacity keeps more"
+            remedy: "queues and totals are still correct; a larger eventCapacity keeps more events"
         ) { _, lost in
             lost > 0 ? Verdict("\(lost) events were lost within the last minute: the event buffer was full") : nil
         },
@@ -46,7 +46,7 @@ extension Lint {
         guard let callbacks = socket.callbacks, !callbacks.isHeard, let read = socket.reading.current,
             socket.ownWebSocket == nil
         else { return nil }
-        return "read t\(read.tag) is under way, and no delegate is set that would be notified"
+        return "read t\(read.tag) is in progress but no delegate is set"
     }
 
     private static func descriptorsOut(_ engine: EngineSnapshot, _ lost: UInt64) -> Verdict? {
@@ -54,7 +54,7 @@ extension Lint {
         guard let last = engine.times.outOfDescriptors, case let ago = max(.zero, engine.time - last), ago < .seconds(5)
         else { return nil }
         let count = Format.count(Int(clamping: engine.counters.descriptorsRefused), "descriptor")
-        return "the kernel refused \(count), the last one \(Format.duration(ago)) ago: none was left"
+        return "the kernel refused \(count), the last one \(Format.duration(ago)) ago: none were left"
     }
 
     private static func queueSlow(_ engine: EngineSnapshot, _ lost: UInt64) -> Verdict? {

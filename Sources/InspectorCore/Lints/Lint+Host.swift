@@ -4,11 +4,11 @@ extension Lint {
         Lint(
             host: "unread-unasked", after: .seconds(5),
             "a program has left bytes unread for %time, and none of its threads or event loops asks for them",
-            remedy: "look at what its threads do instead; a note where a client of a pool does it"
+            remedy: "look at what its threads do instead; only a note for a client of a pool"
         ).gathered(),
         Lint(
             host: "edge-unread", after: .seconds(5),
-            "bytes have been unread for %time: epoll reported them once, edge-triggered, and nobody has read since",
+            "bytes have been unread for %time: epoll reported them once, edge-triggered, and no read has followed",
             remedy: "with EPOLLET, read until EAGAIN each time"
         ).gathered(),
         Lint(
@@ -18,18 +18,18 @@ extension Lint {
         ).gathered(),
         Lint(
             host: "slow-reader", as: .note,
-            "a reader on this host takes less than 1 MB/s, and its window holds the sender back most of the time",
+            "a reader on this host reads less than 1 MB/s, and its window holds the sender back most of the time",
             remedy: "nothing, if it limits its rate on purpose"),
         Lint(
             host: "zero-window", after: .seconds(5),
-            "a peer on another host has let nothing be sent for %time: its window is 0",
+            "a peer on another host has accepted no bytes for %time: its window is 0",
             remedy: "look at the program at the other end: it does not read"),
         Lint(
-            host: "accept-full", "a listener's queue is full, and nobody accepts: further connections are dropped",
+            host: "accept-full", "a listener's queue is full, and no program accepts: further connections are dropped",
             remedy: "look at what the program does instead of accepting; raise the backlog if it is only busy"),
         Lint(
             host: "accept-stuck", after: .seconds(5),
-            "a connection has waited for accept for %time, and nobody accepts",
+            "a connection has waited for accept for %time, and no program accepts",
             remedy: "look at what the program does instead of accepting"),
         Lint(
             host: "inherited", as: .note,
@@ -41,7 +41,7 @@ extension Lint {
             remedy: "read faster, or raise the receive buffer (SO_RCVBUF, net.core.rmem_max)"),
         Lint(
             host: "retransmitting", "a segment has been sent at least three times without an answer",
-            remedy: "the way to the peer loses segments, or the peer is gone"),
+            remedy: "the path to the peer loses segments, or the peer is gone"),
         Lint(
             host: "ports-exhausted", "over 90 % of the local ports are taken by connections to one address",
             remedy: "keep connections open instead of making new ones, or widen net.ipv4.ip_local_port_range"),

@@ -9,15 +9,15 @@ extension Lint {
             readStarved
         ).following(["deadlock"]),
         Lint(
-            "eof-unseen", after: .seconds(1), "the peer's FIN has been here for %time, after bytes that nobody reads",
-            remedy: "read on until the end ({read}): FIN is told after the last byte before it", endUnseen
+            "eof-unseen", after: .seconds(1), "the peer's FIN has been here for %time, after bytes that no read takes",
+            remedy: "read on until the end ({read}): FIN is reported after the last byte before it", endUnseen
         ).following(["deadlock"]),
         Lint(
             "prebuffer-held", after: .seconds(5), "bytes read ahead have gone unread for %time",
             remedy: "queue a read ({read}): it is served from them at once", prebufferHeld),
         Lint(
-            "delimiter-slow", "much was scanned, or nothing came for a while, and no delimiter is among it",
-            remedy: "compare the bytes ({talk} Traffic) with the delimiter: perhaps the peer ends lines otherwise",
+            "delimiter-slow", "no delimiter after many bytes, or none after a long wait",
+            remedy: "compare the bytes ({talk} Traffic) with the delimiter: the peer may end lines differently",
             delimiterSlow),
         Lint(
             "near-maxlength", "a delimiter read has used more than 90 % of its limit",
@@ -61,7 +61,7 @@ extension Lint {
         if socket.isHeldBack, it.leg?.socket.isLive == true { return nil }
         let why =
             socket.isReadingPaused
-            ? "reading is paused by hand"
+            ? "reading is paused"
             : socket.reading.current.map {
                 $0.isAsking ? "t\($0.tag) waits for an answer" : "t\($0.tag) does not take them"
             } ?? "no read is queued"

@@ -9,14 +9,14 @@ extension Lint {
             remedy: "they must finish unencrypted first: look at what they wait for, or cancel them", waiting),
         Lint(
             "tls-one-sided", after: .seconds(5),
-            "one queue has come to startTLS, and the other has not moved for %time",
-            remedy: "the handshake begins when both are there: cancel or fulfil what the other queue waits for",
+            "one queue has reached startTLS, and the other has not moved for %time",
+            remedy: "the handshake begins when both reach it: cancel or complete what the other queue waits for",
             oneSided),
         Lint(
             "tls-stall", after: .seconds(5), "the TLS handshake has taken %time",
             remedy: "does the peer speak TLS on this port, and at this point of its protocol?", stall),
         Lint(
-            "cert-unverified", "bytes pass encrypted, and the peer was not verified",
+            "cert-unverified", "traffic is encrypted but the peer is not verified",
             remedy: "give the authority that signed the certificate (--ca), and the name that it is for (--sni)",
             unverified),
     ]
@@ -47,7 +47,7 @@ extension Lint {
         let moved = max(tls.asked, queue.current?.lastProgress ?? queue.current?.started ?? tls.asked)
         guard now - moved > after, let words = ahead(reads == 0 ? "write" : "read", queue) else { return nil }
         let side = reads == 0 ? "the read queue" : "the write queue"
-        return "\(side) has come to startTLS; \(words) has not moved for \(Format.duration(now - moved))"
+        return "\(side) has reached startTLS; \(words) has not moved for \(Format.duration(now - moved))"
     }
 
     private static func stall(_ it: Situation, _ after: Duration) -> Verdict? {
@@ -66,10 +66,10 @@ extension Lint {
             return nil
         }
         switch verification {
-        case .none: return "the peer has shown no certificate"
+        case .none: return "the peer has sent no certificate"
         case .notRequired(_, let text): return "the peer's certificate is not verified: \(text)"
         case .acceptedByHand(let text?): return "the peer's certificate was accepted by hand: \(text)"
-        case .passed where tls.expectedName == nil: return "the peer's certificate is in order, but for any name"
+        case .passed where tls.expectedName == nil: return "the peer's certificate is valid; its name was not checked"
         case .passed, .pinned, .acceptedByHand, .failed: return nil
         }
     }

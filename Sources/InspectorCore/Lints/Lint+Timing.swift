@@ -8,11 +8,11 @@ extension Lint {
             remedy: "press {answer} to extend, fail or close; a program answers didTimeOut", timeoutAsking),
         Lint(
             "read-timeout-near", "the current read has used more than 80 % of its timeout",
-            remedy: "more time can be given when it times out ({answer}), or queue reads with a longer one"
+            remedy: "extend it when it times out ({answer}), or queue reads with a longer timeout"
         ) { it, _ in timeoutNear(it.socket.reading.current, it.now) },
         Lint(
             "write-timeout-near", "the current write has used more than 80 % of its timeout",
-            remedy: "more time can be given when it times out ({answer}); does the peer read at all?"
+            remedy: "extend it when it times out ({answer}); does the peer read at all?"
         ) { it, _ in timeoutNear(it.socket.writing.current, it.now) },
         Lint(
             "no-timeout", after: .seconds(60),

@@ -4,14 +4,14 @@ import SocketCore
 extension Lint {
     static let writing: [Lint] = [
         Lint(
-            "write-backlog", "more is queued for writing than goes out, or than is good",
+            "write-backlog", "the write queue is too large, or grows faster than it drains",
             remedy: "write no faster than writes complete: wait for didWrite, or use watermarks", writeBacklog
         ).following(["deadlock", "write-blocked", "write-orphaned"]),
         Lint(
             "tiny-ops", "more than 1,000 operations a second of less than 64 bytes each",
-            remedy: "gather small writes, and read what is there in place of single bytes", tinyOperations),
+            remedy: "combine small writes, and read everything available instead of single bytes", tinyOperations),
         Lint(
-            "tag-reuse", as: .note, "operations in flight that have the same tag", remedy: "give each its own tag",
+            "tag-reuse", as: .note, "operations in flight share a tag", remedy: "give each its own tag",
             isAllowed: true, tagReuse),
     ]
 

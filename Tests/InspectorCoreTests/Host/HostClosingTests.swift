@@ -40,7 +40,7 @@ struct HostClosingTests {
     func reset() throws {
         let (judge, rows, snapshot) = closing(Self.pair(), [3])
         let verdict = try #require(judge.verdicts().found.first { $0.lint == "reset-cause" })
-        #expect(verdict.claim == "api.py[4711] closed with 96K unread, which makes a reset")
+        #expect(verdict.claim == "api.py[4711] closed with 96K unread, which causes a reset")
         #expect(verdict.severity == .warning && verdict.sockets == [3, 2] && verdict.lasting == nil)
         let row = try #require(snapshot.sockets.first { $0.host?.cookie == 3 })
         #expect(row.phase == .closed && row.ending == "closed with 96K unread: reset" && row.id == rows.id(of: 3))
@@ -124,7 +124,7 @@ struct HostClosingTests {
     func held() {
         #expect(unlisted(Self.pair()).ending == "reset or timed out; still held by curl[81]")
         for lost in [1, nil] as [UInt64?] {
-            #expect(unlisted(Self.pair(), lost: lost).ending == "gone, how was not told")
+            #expect(unlisted(Self.pair(), lost: lost).ending == "gone, cause unknown")
         }
         var world = Self.pair()
         world[2].inode = 0
@@ -136,7 +136,7 @@ struct HostClosingTests {
         world = Self.pair()
         world[2].namespace = 1
         let namespaces: [UInt16: HostNamespace] = [1: HostNamespace(ordinal: 1, inode: 7)]
-        #expect(unlisted(world, namespaces: namespaces).ending == "gone, how was not told")
+        #expect(unlisted(world, namespaces: namespaces).ending == "gone, cause unknown")
         let ends: [(HostState, String)] = [
             (.closeWait, "closed on both sides, or reset"), (.synSent, "not connected: refused or timed out"),
         ]
@@ -148,7 +148,7 @@ struct HostClosingTests {
         world = HostWorld()
         world.program(81, "curl")
         _ = world.datagrams(81, 3, port: 53)
-        #expect(unlisted(world, 1).ending == "gone, how was not told")
+        #expect(unlisted(world, 1).ending == "gone, cause unknown")
     }
 
     @Test("when its program closes it at last, its row says so no more, and it is not counted again")

@@ -239,7 +239,7 @@ struct HostConnectionTests {
         _ = world
         let slow = found(world, rate: 50_000)
         #expect(slow.map(\.lint) == ["slow-reader"] && slow[0].severity == .note)
-        #expect(slow[0].subject == "curl[81]" && slow[0].claim.hasSuffix("/s of socat[78]"))
+        #expect(slow[0].subject == "curl[81]" && slow[0].claim.hasSuffix("/s from socat[78]"))
         #expect(found(world, rate: 2_000_000).isEmpty)
         world = HostBlockingTests.chain(.reads(3))
         #expect(world.found().isEmpty)

@@ -88,8 +88,8 @@ struct HostWordsTests {
         }
         let many = try lines(500)
         #expect(many.count == 3 && many[0].contains("Nothing is under way") && many[1].contains("Listens"), "\(many)")
-        #expect(many[2] == "500 connections were closed and are kept a while (TIME-WAIT).")
-        #expect(try lines(1)[0].contains("in case segments come late"))
+        #expect(many[2] == "500 connections were closed and are kept for a while (TIME-WAIT).")
+        #expect(try lines(1)[0].contains("in case segments arrive late"))
     }
 
     @Test("of processes of a name, why says how many did not show their sockets")
