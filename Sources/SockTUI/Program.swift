@@ -69,7 +69,7 @@ enum Program {
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
         case .terminal where invocation.report.span != nil:
-            return complain("--for: goes with --once, --json or a pipe; the screen goes on", status: 2)
+            return complain("--for: goes with --once, --json or a pipe; a screen runs until you quit", status: 2)
         default: return TerminalRun.run(invocation, configuration, arguments)
         }
     }

@@ -90,7 +90,7 @@ struct DissectedScreenTests {
         try inspection.tmux.keys("Escape")
         try inspection.wait(for: "w writes here")
         try inspection.send(":view dissected")
-        try inspection.wait(for: "tshark is not started under sudo and with --secure")
+        try inspection.wait(for: "tshark is not started under sudo or with --secure")
         #expect(try Self.children(of: inspection.process, named: "tshark").isEmpty)
         _ = echo
     }

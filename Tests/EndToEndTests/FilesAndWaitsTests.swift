@@ -36,7 +36,7 @@ struct FilesAndWaitsTests {
             ("--script /dev/full", "socktui: /dev/full: is not a regular file\n"),
             ("config --print --config /dev/zero", "socktui: /dev/zero: is not a regular file\n"),
             ("--script <(head -c 3000000 /dev/zero)", "is longer than 1024 KiB\n"),
-            ("--script <(head -c 300 /dev/zero)", "holds zero bytes, so it is not a text\n"),
+            ("--script <(head -c 300 /dev/zero)", "contains NUL bytes, so it is not text\n"),
             ("config --print --config <(echo)", "is not a regular file\n"),
         ])
     func endless(words: String, end: String) throws {
@@ -80,7 +80,7 @@ struct FilesAndWaitsTests {
             "\"$0\" --script <(printf 'connect 127.0.0.1:1\\nwait 300 connected\\n')", limit: .seconds(50))
         #expect(outcome.status == 1)
         #expect(
-            outcome.errors.contains("\"connected\" cannot come any more: every connection is closed (#1 127.0.0.1:1"),
+            outcome.errors.contains("\"connected\" can no longer appear: every connection is closed (#1 127.0.0.1:1"),
             "\(outcome)")
     }
 

@@ -68,7 +68,7 @@ struct RecordingTests {
         let listed = try Self.shell("\"$0\" open \(file) --at 0 --once")
         #expect(listed.status == 0 && listed.output.contains("127.0.0.1:"), "\(listed)")
         let wrong = try Self.shell("\"$0\" open \(file) --at noon --once")
-        #expect(wrong.status == 2 && wrong.errors.contains("noon is no time"), "\(wrong)")
+        #expect(wrong.status == 2 && wrong.errors.contains("noon is not a time"), "\(wrong)")
     }
 
     @Test("a file that was cut off, or is none, is said to be")

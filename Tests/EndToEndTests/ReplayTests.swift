@@ -81,7 +81,7 @@ struct ReplayTests {
             (echo, "No difference", 0),
             (
                 "c.recv(9); c.sendall(b'he'); c.recv(9)",
-                "at byte 2: the server sent no more; the file goes on with 6c 'l'", 1
+                "at byte 2: the server sent no more; the file continues with 6c 'l'", 1
             ),
             ("c.recv(9); c.sendall(b'he')", "the file's server stays open, this one closed (FIN)", 1),
             (
@@ -184,7 +184,7 @@ struct ReplayTests {
             (["replay", "x", "--connect", ":1", "--match", "exact", "--hole", "1"], "goes with --match pattern only"),
             (["replay", "x", "--connect", ":1", "--hole", "abc"], "has no *"),
             (["replay", "x", "--connect", ":1", "--parallel", "3"], "goes with sweep only"),
-            (["replay", "x", "--connect", ":1", "--ca", "x"], "options of TLS go with tls://"),
+            (["replay", "x", "--connect", ":1", "--ca", "x"], "TLS options go with tls://"),
             (["replay", "x", "--connect", ":1", "--once"], "does not go with replay"),
             (["sweep", "x"], "needs a server"),
             (["sweep", "x", "--connect", ":1", "--parallel", "0"], "write 1 to 1024"),

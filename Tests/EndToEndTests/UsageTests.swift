@@ -14,7 +14,7 @@ struct UsageTests {
             (["connect"], "socktui: connect: an address is missing, as in socktui connect localhost:6379\n"),
             (["open"], "socktui: open: a file is missing, as in socktui open session.pcapng\n"),
             (["connect", "localhost:99999"], "socktui: localhost:99999: the port must be 1 to 65535\n"),
-            ([], "socktui: stdout is no terminal; say what to look at, as in socktui connect localhost:80\n"),
+            ([], "socktui: stdout is not a terminal; name what to open, as in socktui connect localhost:80\n"),
             (["--script", "/nonexistent"], "socktui: /nonexistent: No such file or directory\n"),
         ])
     func mistakes(arguments: [String], line: String) throws {

@@ -77,12 +77,12 @@ struct CommandLineTests {
             ("connect", nil), ("connect h", "h: the port is missing; write h:80"), ("select 99", "#99 is not listed"),
             ("read max 1 until \\r\\n", "max: must be at least the delimiter's 2 bytes"),
             ("read length", "length: needs a number of bytes after it"),
-            ("accept", "accept means nothing here (connection list)"),
+            ("accept", "accept is not available in connection list"),
             (
                 "listen tls://:1",
                 "tls://:1: a TLS server needs a certificate: cert FILE, and key FILE unless it holds both"
             ),
-            ("connect h:1 insecure", "h:1: what is said about TLS goes with tls://, as in tls://h:1"),
+            ("connect h:1 insecure", "h:1: TLS options go with tls://, as in tls://h:1"),
             ("connect tls://h:1 ca", "ca: needs a PEM file, or folder/ after it"),
             ("relay :1", ":1: needs a target such as localhost:80 after it"),
             (

@@ -34,21 +34,21 @@ struct ConfigurationTests {
         "TOML: what is wrong is named where it stands",
         arguments: [
             ("a", 1, 2, "the = after the key is missing"),
-            ("\n  = 1", 2, 3, "a key is missing; quote one that is no plain word"),
-            ("a = ", 1, 5, "a value is missing"), ("a = yes", 1, 5, "yes is no value; text stands in quotes"),
-            ("a = 1 2", 1, 7, "the line must end here"), ("a = 012", 1, 5, "012 is no value; text stands in quotes"),
-            ("a = 1.5", 1, 5, "1.5 is no value; text stands in quotes"),
-            ("a = \"x", 1, 5, "the \" at the end is missing"), ("a = 'x\ny'", 1, 5, "the ' at the end is missing"),
+            ("\n  = 1", 2, 3, "a key is missing; quote one that is not a plain word"),
+            ("a = ", 1, 5, "a value is missing"), ("a = yes", 1, 5, "yes is not a value; put text in quotes"),
+            ("a = 1 2", 1, 7, "the line must end here"), ("a = 012", 1, 5, "012 is not a value; put text in quotes"),
+            ("a = 1.5", 1, 5, "1.5 is not a value; put text in quotes"),
+            ("a = \"x", 1, 5, "the closing \" is missing"), ("a = 'x\ny'", 1, 5, "the closing ' is missing"),
             ("a = \"\\q\"", 1, 6, "no such escape; \\\\ writes a backslash, or quote with '"),
-            ("a = \"\\ud800\"", 1, 6, "needs 4 hex digits of a character"),
-            ("a = \"\"\"x\"\"\"", 1, 5, "strings of several lines mean nothing here"),
-            ("a = { b = 1 }", 1, 5, "inline tables mean nothing here"),
-            ("[[a]]", 1, 1, "arrays of tables mean nothing here"),
+            ("a = \"\\ud800\"", 1, 6, "needs 4 hex digits that name a character"),
+            ("a = \"\"\"x\"\"\"", 1, 5, "multi-line strings are not supported"),
+            ("a = { b = 1 }", 1, 5, "inline tables are not supported"),
+            ("[[a]]", 1, 1, "arrays of tables are not supported"),
             ("[a\n", 1, 3, "the ] after the table's name is missing"),
             ("a = [1, 2\nb = 3", 2, 1, "a comma is missing"), ("a = [1,", 1, 5, "the ] of this array is missing"),
             ("a = 1\na = 2", 2, 1, "a is defined twice"), ("[a]\n[b]\n[a]", 3, 1, "a is defined twice"),
-            ("a.b = 1\n[a]", 2, 1, "a is defined twice"), ("a = 1\na.b = 2", 2, 1, "a is no table"),
-            ("a = 1\rb = 2", 1, 6, "a CR without its LF"), ("# \u{1B}", 1, 3, "a control character"),
+            ("a.b = 1\n[a]", 2, 1, "a is defined twice"), ("a = 1\na.b = 2", 2, 1, "a is not a table"),
+            ("a = 1\rb = 2", 1, 6, "a CR without an LF"), ("# \u{1B}", 1, 3, "a control character"),
         ])
     func mistakes(text: String, line: Int, column: Int, message: String) {
         #expect(TOML.parse(text) == .failure(.init(.init(line: line, column: column), message)))
@@ -96,28 +96,28 @@ struct ConfigurationTests {
             ("[options]\nasci = true", 2, 1, "no such option: asci; did you mean ascii?"),
             ("[options]\nascii = 1", 2, 9, "ascii must be true or false"),
             ("[options]\ncolor = \"many\"", 2, 9, "color must be auto, 256, 16, 8 or none"),
-            ("[options]\nlog = \"x\"", 2, 7, "log must be a path from / on, or empty"),
+            ("[options]\nlog = \"x\"", 2, 7, "log must be an absolute path, or empty"),
             (
                 "[keys.lst]\nq = \"quit\"", 2, 1,
                 "no such place: lst; start, list, talk, detail, events, output, composer, field, form, menu, help, rewound, views"
             ),
             ("[keys.composer]\nq = \"quit\"", 2, 1, "q is typed in composer; bind ^X, Alt-x or F5"),
-            ("[keys.menu]\n\nF5 = \"sort-next\"", 3, 6, "sort-next means nothing in menu"),
-            ("[keys.composer]\nTab = \"\"\nEsc = \"\"", 3, 1, "nothing is bound to leave in composer"),
-            ("[keys.menu]\nEsc = \"\"\nq = \"accept\"", 3, 1, "nothing is bound to cancel in menu"),
+            ("[keys.menu]\n\nF5 = \"sort-next\"", 3, 6, "sort-next is not available in menu"),
+            ("[keys.composer]\nTab = \"\"\nEsc = \"\"", 3, 1, "no key is bound to leave in composer"),
+            ("[keys.menu]\nEsc = \"\"\nq = \"accept\"", 3, 1, "no key is bound to cancel in menu"),
             ("[keys.list]\nqq = \"quit\"", 2, 1, "no such key: qq; write a character, Enter, F7, ^D, Alt-1..."),
             ("[keys.list]\n\"^C\" = \"\"", 2, 1, "^C always quits"),
             ("[keys.list]\nq = \"qiut\"", 2, 5, "qiut: no such command; did you mean quit?"),
             ("[keys.list]\nq = \"read length x\"", 2, 5, "x: length needs a number of bytes such as 512 or 8K"),
-            ("[keys.list]\n\"^E\" = \"\"\n\"C-e\" = \"\"", 3, 1, "C-e is bound in list already, in line 2"),
-            ("[keys]\nq = \"quit\"", 2, 1, "keys are bound in a place, as in [keys.list]"),
+            ("[keys.list]\n\"^E\" = \"\"\n\"C-e\" = \"\"", 3, 1, "C-e is already bound in list, on line 2"),
+            ("[keys]\nq = \"quit\"", 2, 1, "keys need a place, as in [keys.list]"),
             (
                 "[colors]\nwarn = \"ylow\"", 2, 8,
                 "ylow is not a color; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim"
             ),
             ("[colors]\nwarm = \"red\"", 2, 1, "no such color: warm; did you mean warn?"),
             ("[warnings]\nwrite-stalled = \"on\"", 2, 1, "write-stalled is now called write-blocked"),
-            ("[warnings]\nidle = \"soon\"", 2, 8, "soon is not a length of time; write idle=10s, 500ms or 2m"),
+            ("[warnings]\nidle = \"soon\"", 2, 8, "soon is not a duration; write idle=10s, 500ms or 2m"),
         ])
     func refusals(text: String, line: Int, column: Int, message: String) {
         guard case .failure(let failure) = Configuration.parse(text) else {

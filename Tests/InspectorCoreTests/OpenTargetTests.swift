@@ -55,7 +55,7 @@ struct OpenTargetTests {
             ("udp://10.0.0.1:9?interface=lo", "multicast group"), ("udp://239.1.2.3:9?if=lo", "interface=NAME"),
             ("udp://239.1.2.3:9?interface=", "interface=NAME"), ("udp://unix:/x", "host:port"), ("unixgram:", "path"),
             ("unixgram://x", "unixgram:/path"), ("unixgram:" + String(repeating: "x", count: 108), "107"),
-            ("tls://udp://h:1", "TLS goes over streams"), ("tls://wss://h", "TLS goes over streams"),
+            ("tls://udp://h:1", "TLS needs a stream"), ("tls://wss://h", "TLS needs a stream"),
             ("tls://", "write host:port"), ("tls://h", "the port is missing"), ("http://h:1", "ws://"),
         ])
     func refusals(_ text: String, _ word: String) throws {

@@ -100,7 +100,7 @@ struct ArgumentParserTests {
         for (line, words) in [
             ("connect ws://h:1 --no-read", "--no-read does not go with a WebSocket"),
             ("connect h:1 --no-compression", "ws:// and wss:// only"), ("listen wss://:0", "needs a certificate"),
-            ("connect ws://h:1 --insecure", "options of TLS go with wss://"),
+            ("connect ws://h:1 --insecure", "TLS options go with wss://"),
             ("connect ws://h:1 --header X", "'Name: value'"), ("connect ws://h:x/", "ws://h:x/"),
         ] {
             let error = #expect(throws: UsageError.self) { try parse(line) }
@@ -130,7 +130,7 @@ struct ArgumentParserTests {
         #expect(listening.tls?.role == .server && listening.tls?.clientCertificate == .required)
         #expect(listening.tls?.trust == .folder("d/"))
         for (line, words) in [
-            ("listen tls://:0", "needs a certificate"), ("connect h:1 --insecure", "options of TLS go with tls://"),
+            ("listen tls://:0", "needs a certificate"), ("connect h:1 --insecure", "TLS options go with tls://"),
             ("listen tls://:0 --cert c --sni n", "--sni goes with connect"), ("connect tls://h", "tls://h"),
         ] {
             let error = #expect(throws: UsageError.self) { try parse(line) }
@@ -161,10 +161,10 @@ struct ArgumentParserTests {
         #expect(try relay("relay --http-proxy tls://:0 --cert c").listenTLS?.role == .server)
         for (line, words) in [
             ("relay tls://:0 h:1", "tls://:0: a TLS server needs a certificate"),
-            ("relay :0 h:1 --insecure", ":0: options of TLS go with tls://, here or at the target"),
+            ("relay :0 h:1 --insecure", ":0: TLS options go with tls://, here or at the target"),
             ("relay tls://:0 h:1 --cert c --insecure", "--insecure goes with connect"),
             ("relay --socks5 tls://:0", "--socks5: tls://:0: a TLS server needs a certificate"),
-            ("relay :0 udp://h:1", "udp://h:1: datagrams come from udp:// too, as in udp://:5353 udp://h:1"),
+            ("relay :0 udp://h:1", "udp://h:1: datagrams need udp:// to listen, as in udp://:5353 udp://h:1"),
             ("relay ws://:0 h:1", "only tcp://, tls:// and unix: are known here; write host:port"),
             (
                 "connect ftp://h:1",
@@ -242,14 +242,14 @@ struct ArgumentParserTests {
             ("config x", "x: config takes no operand; write --print or --config FILE"),
             ("--theme blue", "--theme: blue is not a theme; write auto, light or dark"),
             ("completions csh", "completions: needs a shell: bash, zsh or fish"),
-            ("demo --color=many", "--color: many is none of auto, 256, 16, 8 and none"),
+            ("demo --color=many", "--color: many is not a color depth; write auto, 256, 16, 8 or none"),
             ("demo --no-read", "--no-read: goes with connect or listen only"),
             ("demo --ascii=yes", "--ascii=yes: --ascii takes no value"),
             ("demo --size 80x24", "--size: goes with --script FILE only"),
             ("demo --snaplen 0", "--snaplen: goes with --record FILE only"),
             ("demo --force", "--force: goes with --record FILE only"),
             ("host --record-limit 1M", "--record-limit: goes with --record FILE only"),
-            ("demo --script f --size 80", "--size: 80 is no size; write columns x rows, as in 80x24"),
+            ("demo --script f --size 80", "--size: 80 is not a size; write columns x rows, as in 80x24"),
             ("demo --script f --json", "--json: writes standard output, as --script does; leave one of them out"),
             ("demo --script f --once", "--once: writes standard output, as --script does; leave one of them out"),
             ("connect h:1 - --json", "-: writes standard output, as --json does; leave one of them out"),
@@ -315,8 +315,8 @@ struct ArgumentParserTests {
         #expect(try parse("relay :9000 :80 --rewind 60s").rewind == .seconds(60))
         #expect(try parse("demo --rewind=5m").rewind == .seconds(300))
         for (line, problem) in [
-            ("demo --rewind never", "never is no time to go back"), ("demo --rewind 0", "from 1s to 24h"),
-            ("open a.pcapng --rewind 60s", "an opened file can be rewound as it is"),
+            ("demo --rewind never", "never is not a duration"), ("demo --rewind 0", "from 1s to 24h"),
+            ("open a.pcapng --rewind 60s", "an opened file can always be rewound"),
             ("demo --once --rewind 60s", "goes with a screen"), ("demo --json --rewind 60s", "goes with a screen"),
         ] {
             #expect { try parse(line) } throws: { "\($0)".contains(problem) }

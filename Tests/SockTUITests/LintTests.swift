@@ -78,8 +78,8 @@ struct LintTests {
         #expect(problem("write-stalled") == "write-stalled is now called write-blocked")
         #expect(problem("connect-slow=3s") == "connect-slow is now called connecting-silent")
         #expect(problem("write-blcked") == "no such warning: write-blcked; did you mean write-blocked?")
-        #expect(problem("tag-reuse=1s") == "tag-reuse waits for no time")
-        #expect(problem("idle=soon")?.hasPrefix("soon is not a length of time") == true)
+        #expect(problem("tag-reuse=1s") == "tag-reuse has no duration to set")
+        #expect(problem("idle=soon")?.hasPrefix("soon is not a duration") == true)
     }
 }
 

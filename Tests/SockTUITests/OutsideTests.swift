@@ -28,7 +28,7 @@ struct OutsideTests {
             Issue.record("it was overwritten")
             return
         }
-        #expect(problem.sentence == "\(path): is there already; choose another name")
+        #expect(problem.sentence == "\(path): already exists; choose another name")
         #expect(try ReadFile(path).next(1_000) == bytes)
     }
 

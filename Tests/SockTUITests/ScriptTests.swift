@@ -104,7 +104,7 @@ struct ScriptDriverTests {
         #expect(error?.line == 2)
         #expect(
             error?.sentence
-                == "\"connected\" cannot come any more: every connection is closed (#1 127.0.0.1:1: Connection refused)"
+                == "\"connected\" can no longer appear: every connection is closed (#1 127.0.0.1:1: Connection refused)"
         )
     }
 
@@ -120,12 +120,12 @@ struct ScriptDriverTests {
         let error = #expect(throws: ScriptDriver.Failure.self) {
             try driver().run(try Script("list\nclose now"))
         }
-        #expect(error?.sentence == "list means nothing here (start)")
+        #expect(error?.sentence == "list is not available in start")
     }
 
     @Test("steps after the end are refused")
     func end() throws {
         let error = #expect(throws: ScriptDriver.Failure.self) { try driver().run(try Script("key ^C\nkey q")) }
-        #expect(error?.sentence == "the program has ended before this")
+        #expect(error?.sentence == "the program had already ended")
     }
 }

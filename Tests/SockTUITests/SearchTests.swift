@@ -174,7 +174,7 @@ struct SavedTrafficTests {
         let path = "\(folder.path)/socktui-\(ids[1].label)-sent.bin"
         TextFile.replace(path, with: "old")
         let result = SavedTraffic.save(kept, of: ids, to: folder.path)
-        #expect(sentence(result).hasPrefix("\(path): is there already"))
+        #expect(sentence(result).hasPrefix("\(path): already exists"))
         #expect(sentence(result).hasSuffix("; 1 file saved before it"))
         #expect(TextFile.read(path) == "old")
     }

@@ -175,7 +175,7 @@ struct TransmitterTests {
 
     @Test("only regular files are sent")
     func kinds() throws {
-        #expect(ReadFile.facts("/dev/zero").problem == "/dev/zero: is no regular file")
+        #expect(ReadFile.facts("/dev/zero").problem == "/dev/zero: is not a regular file")
         #expect(ReadFile.facts(folder.path).size == nil)
         folder.write("four", to: "f")
         #expect(ReadFile.facts(folder.path + "/f") == FileFacts(path: folder.path + "/f", size: 4))

@@ -38,14 +38,14 @@ extension Action {
             Action(
                 "freeze", .change { $0.toggleFreeze() },
                 .key(
-                    [" "], in: KeyContext.views, "freeze the screen; the sockets run on",
+                    [" "], in: KeyContext.views, "freeze the screen, not the sockets",
                     hint: { $0.shared.frozen == nil ? "freeze" : "resume" })),
         ]
 
     private static let finding: [Action] = [
         Action(
             "filter", .change { $0.openField($0.filterPurpose) },
-            takes: .arguments("WORDS", "list only what these words describe", Instruction.filter) { model, filter in
+            takes: .arguments("WORDS", "list only what these words match", Instruction.filter) { model, filter in
                 model.tab == .events ? model.setEventFilter(filter) : model.setFilter(filter)
                 return []
             },
@@ -123,7 +123,7 @@ extension Action {
         Action(
             "decode-as",
             takes: .arguments(
-                "LAYER==VALUE,PROTOCOL|off", "what the dissected view takes for what: tcp.port==7000,http",
+                "LAYER==VALUE,PROTOCOL|off", "how the dissected view decodes: tcp.port==7000,http",
                 Instruction.decoding
             ) { model, rule in
                 model.decode(as: rule)

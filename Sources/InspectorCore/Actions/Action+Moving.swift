@@ -40,8 +40,8 @@ extension Action {
             .key([.alt("4")], in: [.composer], "the events")),
         Action(
             "output", .change { $0.showOutput() },
-            .key(["5"], in: KeyContext.views, "what the program writes that socktui run started"),
-            .key([.alt("5")], in: [.composer], "the output of the program that runs")),
+            .key(["5"], in: KeyContext.views, "output of the program that socktui run started"),
+            .key([.alt("5")], in: [.composer], "the output of the running program")),
         Action(
             "next-pane", .change { $0.stepPane(1) }, .key([.tab], in: KeyContext.views, "next pane"),
             .key(

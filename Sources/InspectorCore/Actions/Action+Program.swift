@@ -33,7 +33,7 @@ extension Action {
         Action(
             "record",
             takes: .arguments(
-                "FILE|off", "record this run as pcapng, or end that",
+                "FILE|off", "record this run as pcapng, or stop",
                 offers: { $0.shared.recording == nil ? [] : ["off"] }, Instruction.recording
             ) { _, path in [path.map { .record($0) } ?? .stopRecording] }),
         Action(
@@ -44,7 +44,7 @@ extension Action {
             ) { $0.signalChild($1) }),
         Action(
             "mouse",
-            takes: .arguments("on|off", "let the mouse work here", words: ["on", "off"], Instruction.isOn) {
+            takes: .arguments("on|off", "use the mouse here", words: ["on", "off"], Instruction.isOn) {
                 [.mouse($1)]
             }),
     ]

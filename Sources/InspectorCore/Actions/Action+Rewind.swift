@@ -11,7 +11,7 @@ extension Action {
         Action(
             "rewind", .change { $0.moveInstant(bySeconds: -1) },
             takes: .arguments(
-                "TIME|off", "keep the last so much of this run, to go back in it", words: ["60s", "off"],
+                "TIME|off", "keep the last TIME of this run, to rewind it", words: ["60s", "off"],
                 Instruction.history
             ) { model, span in
                 if span == nil { model.returnToPresent() }
@@ -24,7 +24,7 @@ extension Action {
         Action(
             "forward", .change { $0.moveInstant(bySeconds: 1) },
             .key([.right], in: [.rewound], "one second on", hint: "on 1s"),
-            .key([.altRight], in: [.composer], "one second on, where it shows the past")),
+            .key([.altRight], in: [.composer], "one second on, when rewound")),
         Action(
             "rewind-far", .change { $0.moveInstant(bySeconds: -10) },
             .key([.shiftLeft], in: everywhere, "ten seconds back")),
@@ -79,5 +79,5 @@ package enum HistoryText {
         return span
     }
 
-    package static let problem = "is no time to go back; write 60s or 5m, from 1s to 24h"
+    package static let problem = "is not a duration; write 60s or 5m, from 1s to 24h"
 }

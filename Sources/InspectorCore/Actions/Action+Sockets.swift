@@ -87,7 +87,7 @@ extension Action {
                 ["A"], in: [.list, .talk], "answer a timeout, a certificate or a held connection", hint: "answer",
                 if: \.awaitsAnswer),
             .key(
-                ["A"], in: [.events], "answer what this event asks",
+                ["A"], in: [.events], "answer this event's question",
                 .change {
                     $0.jumpToEvent()
                     $0.ask { $0.openAnswer($1, in: $2) }
@@ -114,7 +114,7 @@ extension Action {
     static let webSockets: [Action] = [
         Action(
             "ping",
-            takes: .arguments("[TEXT]", "ping the other end of a WebSocket", Instruction.control) {
+            takes: .arguments("[TEXT]", "ping the peer of a WebSocket", Instruction.control) {
                 $0.ask(.ping($1))
             }),
         Action(

@@ -6,7 +6,7 @@ extension Action {
         Action(
             "accept", nil, .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
             .key(
-                [.enter], in: [.field], "accept what is typed", hint: { $0.field.open?.verb },
+                [.enter], in: [.field], "accept the input", hint: { $0.field.open?.verb },
                 .effects { $0.acceptField() }
             ).required,
             .key([.enter], in: [.form], "OK", hint: { $0.dialogs.verb }, .effects { $0.submitForm() }).required,
@@ -99,7 +99,7 @@ extension Action {
 
     /// Editing a line, with the keys of readline.
     static let editing: [Action] = [
-        edit(.left, [.left, .control("b")], "one character back", inForm: "one character back; the choice before"),
+        edit(.left, [.left, .control("b")], "one character back", inForm: "one character back; previous choice"),
         edit(.right, [.right, .control("f")], "one character on", inForm: "one character on; the next choice"),
         edit(.lineStart, [.home, .control("a")], "to the beginning of the line"),
         edit(.lineEnd, [.end, .control("e")], "to the end of the line"),
@@ -110,7 +110,7 @@ extension Action {
         edit(.cutToEnd, [.control("k")], "cut to the end of the line"),
         edit(.cutToStart, [.control("u")], "cut to the beginning of the line"),
         edit(.cutWord, [.control("w")], "cut the word before the cursor"),
-        edit(.putBack, [.control("y")], "put back what was cut"),
+        edit(.putBack, [.control("y")], "paste the cut text"),
     ]
 
     /// Dialogs, and leaving a prompt.

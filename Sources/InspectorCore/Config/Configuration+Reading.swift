@@ -38,7 +38,7 @@ extension Configuration {
                 // A letter may belong to a menu item, which takes precedence.
                 let ways = keys.bindings(in: context).filter { $0.action?.name == action.name }.flatMap(\.keys)
                 guard !ways.contains(where: { context != .menu || !$0.isCharacter }) else { continue }
-                throw TOML.Failure(position, "nothing is bound to \(action.name) in \(context.rawValue)")
+                throw TOML.Failure(position, "no key is bound to \(action.name) in \(context.rawValue)")
             }
         }
     }
@@ -52,11 +52,11 @@ extension Configuration {
         case ("warnings", 2): try takeWarning(entry)
         case ("fault", 3): try takeFaults(entry)
         case ("fault", _):
-            throw TOML.Failure(entry.key, "faults have a name, as in [fault.slow] rules = [\"latency 300ms\"]")
+            throw TOML.Failure(entry.key, "a fault needs a name, as in [fault.slow] rules = [\"latency 300ms\"]")
         case ("options", _), ("colors", _), ("warnings", _):
             throw TOML.Failure(entry.key, "\(path[0]) cannot contain tables")
         case ("keys", _):
-            throw TOML.Failure(entry.key, "keys are bound in a place, as in [keys.list]")
+            throw TOML.Failure(entry.key, "keys need a place, as in [keys.list]")
         default:
             throw TOML.Failure(
                 entry.key, "no such table: \(path[0])" + Spelling.suggestion(for: path[0], among: Self.tables))
@@ -67,9 +67,9 @@ extension Configuration {
 
     private mutating func takeFaults(_ entry: TOML.Entry) throws(TOML.Failure) {
         let name = entry.path[1]
-        guard entry.path[2] == "rules" else { throw TOML.Failure(entry.key, "a fault has rules, and nothing else") }
+        guard entry.path[2] == "rules" else { throw TOML.Failure(entry.key, "a fault can only have rules") }
         guard FaultProfile.isName(name) else {
-            throw TOML.Failure(entry.key, "\(name) cannot be a name: a to z, 0 to 9 and -, and no word of a rule")
+            throw TOML.Failure(entry.key, "\(name) cannot be a name: use a to z, 0 to 9 and -, but no word of a rule")
         }
         guard case .array(let values) = entry.value, !values.isEmpty else {
             throw TOML.Failure(entry.position, "rules must be a list, as in [\"latency 300ms\"]")
@@ -133,7 +133,7 @@ extension Configuration {
         }
         if key == KeyTable.fixed { throw TOML.Failure(entry.key, "\(name) always quits") }
         guard let line = entry.value.text else {
-            throw TOML.Failure(entry.position, "a key runs a command, as in \"read line\"; empty: nothing")
+            throw TOML.Failure(entry.position, "a key runs a command, as in \"read line\"; empty for none")
         }
         if !line.isEmpty, case .failure(let failure) = Instruction.parse(line) {
             throw TOML.Failure(entry.position, failure.message)
@@ -145,7 +145,7 @@ extension Configuration {
             if let other = bound[BoundKey(key: key, context: context)] {
                 guard isGeneral != other.isGeneral else {
                     throw TOML.Failure(
-                        entry.key, "\(name) is bound in \(place) already, in line \(other.position.line)")
+                        entry.key, "\(name) is already bound in \(place), on line \(other.position.line)")
                 }
                 if isGeneral { continue }
             }
@@ -165,7 +165,7 @@ extension Configuration {
             }
         }
         if let action = Action.named(line), !action.uses.isEmpty, action.use(boundIn: context) == nil {
-            throw TOML.Failure(entry.position, "\(line) means nothing in \(context.rawValue)")
+            throw TOML.Failure(entry.position, "\(line) is not available in \(context.rawValue)")
         }
     }
 

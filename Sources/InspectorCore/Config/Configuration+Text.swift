@@ -8,7 +8,7 @@ extension Configuration {
             lines.append("\(option.name) = \(Self.text(option.show(self)))")
         }
         for context in KeyContext.allCases {
-            lines += ["", "# A command as : takes it; empty: nothing.", "[keys.\(context.rawValue)]"]
+            lines += ["", "# A command, as after :; empty for none.", "[keys.\(context.rawValue)]"]
             for (key, line) in bound(in: context) { lines.append("\(Self.quoted(key.label)) = \(Self.quoted(line))") }
         }
         lines += ["", "# red, bright-red, 0 to 255 or default; bold, reverse, underline, dim.", "[colors]"]
@@ -21,7 +21,7 @@ extension Configuration {
             "\(lints.changes(lint) ? "" : "# ")\(lint.name) = \(Self.quoted(lints.text(lint)))"
         }
         for (name, rules) in faults.sorted(by: { $0.key < $1.key }) {
-            lines += ["", "# Faults that --fault \(name) and :fault add \(name) stand for.", "[fault.\(name)]"]
+            lines += ["", "# The faults that --fault \(name) and :fault add \(name) add.", "[fault.\(name)]"]
             lines.append("rules = \(Self.text(.array(rules.map { .string($0) })))")
         }
         return lines.joined(separator: "\n") + "\n"

@@ -67,13 +67,13 @@ package struct Configuration: Hashable, Sendable {
                 configuration.theme = theme
                 return true
             }, values: Theme.words),
-        flag("mouse", "let the mouse work from the start, where the terminal has one", \.mouse),
+        flag("mouse", "use the mouse from the start, if the terminal has one", \.mouse),
         flag("recent", "remember what was opened, for the start screen", \.recent),
-        flag("history", "keep lines that were sent, for other runs", \.history),
+        flag("history", "keep sent lines for later runs", \.history),
         size("keep", "how much traffic of each connection is kept", \.keep),
         size("keep-total", "how much traffic of all connections together is kept", \.keepTotal),
         Option(
-            name: "rewind", help: "how much of a run is kept to go back in it; off: nothing",
+            name: "rewind", help: "how much of a run is kept for rewinding, or off",
             show: { .string($0.rewind.map(Format.duration) ?? "off") },
             set: { value, configuration in
                 let text = if case .integer(let number) = value { String(number) } else { value.text }
@@ -81,12 +81,12 @@ package struct Configuration: Hashable, Sendable {
                 return configuration.rewind != nil || text == "off"
             }, values: "off, or a time such as 60s or 5m"),
         Option(
-            name: "log", help: "a file for the program's own log; empty: none", show: { .string($0.log) },
+            name: "log", help: "a file for the program's own log; empty for none", show: { .string($0.log) },
             set: { value, configuration in
                 guard let path = value.text, path.isEmpty || path.hasPrefix("/") else { return false }
                 configuration.log = path
                 return true
-            }, values: "a path from / on, or empty"),
+            }, values: "an absolute path, or empty"),
     ]
 
     private static func size(

@@ -65,7 +65,7 @@ package struct TOML: Hashable, Sendable {
         while try reader.skipToContent() {
             let begin = reader.position
             if reader.take("[") {
-                if reader.next == "[" { throw Failure(begin, "arrays of tables mean nothing here") }
+                if reader.next == "[" { throw Failure(begin, "arrays of tables are not supported") }
                 table = try reader.path()
                 guard reader.take("]") else {
                     throw Failure(reader.position, "the ] after the table's name is missing")
@@ -92,7 +92,7 @@ package struct TOML: Hashable, Sendable {
         }
         for length in 1..<entry.path.count {
             let above = Array(entry.path.prefix(length))
-            if values.contains(above) { throw Failure(entry.key, "\(above.joined(separator: ".")) is no table") }
+            if values.contains(above) { throw Failure(entry.key, "\(above.joined(separator: ".")) is not a table") }
             // A dotted key creates its tables, so no heading can open them later.
             if length > table { tables.insert(above) }
         }

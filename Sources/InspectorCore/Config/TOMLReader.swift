@@ -42,7 +42,7 @@ struct TOMLReader {
 
     private mutating func takeLineEnd() throws(TOML.Failure) -> Bool {
         if next == "\r" {
-            guard index + 1 < scalars.count, scalars[index + 1] == "\n" else { throw failure("a CR without its LF") }
+            guard index + 1 < scalars.count, scalars[index + 1] == "\n" else { throw failure("a CR without an LF") }
             index += 1
         }
         guard take("\n") else { return false }
@@ -84,7 +84,7 @@ struct TOMLReader {
         default:
             let begin = index
             while let scalar = next, Self.isBare(scalar) { index += 1 }
-            guard index > begin else { throw failure("a key is missing; quote one that is no plain word") }
+            guard index > begin else { throw failure("a key is missing; quote one that is not a plain word") }
             return text(begin..<index)
         }
     }
@@ -105,9 +105,9 @@ struct TOMLReader {
         case "\"": return .string(try basicString())
         case "'": return .string(try literalString())
         case "[":
-            guard depth < 8 else { throw failure("arrays are too deep") }
+            guard depth < 8 else { throw failure("arrays are nested too deeply") }
             return .array(try array(depth: depth))
-        case "{": throw failure("inline tables mean nothing here")
+        case "{": throw failure("inline tables are not supported")
         case nil, "\n", "\r", "#": throw failure("a value is missing")
         default: return try word()
         }
@@ -137,7 +137,7 @@ struct TOMLReader {
         if word == "false" { return .boolean(false) }
         guard let number = Self.integer(word) else {
             if word.isEmpty { throw TOML.Failure(begin, "a value is missing") }
-            throw TOML.Failure(begin, "\(word) is no value; text stands in quotes")
+            throw TOML.Failure(begin, "\(word) is not a value; put text in quotes")
         }
         return .integer(number)
     }
@@ -156,7 +156,7 @@ struct TOMLReader {
         let begin = position
         _ = take("'")
         if next == "'", index + 1 < scalars.count, scalars[index + 1] == "'" {
-            throw TOML.Failure(begin, "strings of several lines mean nothing here")
+            throw TOML.Failure(begin, "multi-line strings are not supported")
         }
         let start = index
         while let scalar = next, scalar != "'" {
@@ -164,7 +164,7 @@ struct TOMLReader {
             index += 1
         }
         let text = text(start..<index)
-        guard take("'") else { throw TOML.Failure(begin, "the ' at the end is missing") }
+        guard take("'") else { throw TOML.Failure(begin, "the closing ' is missing") }
         return text
     }
 
@@ -172,7 +172,7 @@ struct TOMLReader {
         let begin = position
         _ = take("\"")
         if next == "\"", index + 1 < scalars.count, scalars[index + 1] == "\"" {
-            throw TOML.Failure(begin, "strings of several lines mean nothing here")
+            throw TOML.Failure(begin, "multi-line strings are not supported")
         }
         var text = String.UnicodeScalarView()
         while let scalar = next, scalar != "\"" {
@@ -180,7 +180,7 @@ struct TOMLReader {
             text.append(scalar == "\\" ? try escape() : scalar)
             if scalar != "\\" { index += 1 }
         }
-        guard take("\"") else { throw TOML.Failure(begin, "the \" at the end is missing") }
+        guard take("\"") else { throw TOML.Failure(begin, "the closing \" is missing") }
         return String(text)
     }
 
@@ -207,7 +207,7 @@ struct TOMLReader {
         let digits = scalars[index..<min(index + count, scalars.count)]
         guard digits.count == count, digits.allSatisfy(\.properties.isASCIIHexDigit),
             let value = UInt32(String(String.UnicodeScalarView(digits)), radix: 16), let scalar = Unicode.Scalar(value)
-        else { throw TOML.Failure(begin, "needs \(count) hex digits of a character") }
+        else { throw TOML.Failure(begin, "needs \(count) hex digits that name a character") }
         index += count
         return scalar
     }

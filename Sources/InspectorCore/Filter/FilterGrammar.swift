@@ -26,7 +26,7 @@ struct FilterGrammar {
         try split()
         guard !tokens.isEmpty else { return .all([]) }
         let root = try alternatives()
-        if next < tokens.count { throw failure("there is no ( for it", tokens[next].range) }
+        if next < tokens.count { throw failure("has no matching (", tokens[next].range) }
         return root
     }
 
@@ -102,7 +102,7 @@ struct FilterGrammar {
             next += 1
             // Without an operand it is unfinished.
             guard next < tokens.count else { return .term(.unfinished) }
-            if current == .or || current == .close { throw failure("a word has to follow", range) }
+            if current == .or || current == .close { throw failure("must be followed by a word", range) }
             nodes.append(try conjunction())
         }
         return nodes.count == 1 ? nodes[0] : .any(nodes)
@@ -111,7 +111,7 @@ struct FilterGrammar {
     private mutating func conjunction() throws(Filter.Failure) -> Filter.Node {
         var nodes: [Filter.Node] = []
         while let token = current, token != .or, token != .close { nodes.append(try unary()) }
-        if nodes.isEmpty, next < tokens.count { throw failure("a word has to stand before it", tokens[next].range) }
+        if nodes.isEmpty, next < tokens.count { throw failure("must follow a word", tokens[next].range) }
         return nodes.count == 1 ? nodes[0] : .all(nodes)
     }
 
@@ -125,7 +125,7 @@ struct FilterGrammar {
             defer { depth -= 1 }
             if depth > Self.deepest { throw failure("nested too deeply", range) }
             guard next < tokens.count else { return .term(.unfinished) }
-            if current == .or || current == .close { throw failure("a word has to follow", range) }
+            if current == .or || current == .close { throw failure("must be followed by a word", range) }
             return .not(try unary())
         case .open:
             depth += 1
@@ -144,7 +144,7 @@ struct FilterGrammar {
             }
         case .pattern(let pattern): return .term(.pattern(pattern))
         case .quoted(let text): return .term(text.isEmpty ? .unfinished : .text(text.lowercased()))
-        case .close, .or: throw failure("a word has to stand before it", range)
+        case .close, .or: throw failure("must follow a word", range)
         }
     }
 }

@@ -139,7 +139,7 @@ enum FilterTerm: Hashable, Sendable {
             if value.isEmpty { throw Problem(message: "part of an address, as in peer:192.0.2. or peer:192.0.2.0/24") }
             guard value.contains("/"), !value.hasPrefix("unix"), !value.hasPrefix("/") else { return .peer(value) }
             guard let (network, bits) = IPAddress.network(value) else {
-                throw Problem(message: "no network; write peer:192.0.2.0/24 or peer:2001:db8::/32")
+                throw Problem(message: "not a network; write peer:192.0.2.0/24 or peer:2001:db8::/32")
             }
             return .network(network, bits: bits)
         case nil:
@@ -216,7 +216,7 @@ enum FilterTerm: Hashable, Sendable {
         let unit = units.first { value.hasSuffix($0.0) } ?? ("", 1)
         guard let number = Double(value.dropLast(unit.0.count)), number.isFinite else {
             let example = isTime ? "\(quantity.rawValue)>30s" : "\(quantity.rawValue)>64K"
-            throw Problem(message: "a number has to follow, as in \(example)")
+            throw Problem(message: "needs a number, as in \(example)")
         }
         return .compare(quantity, relation, number * unit.1)
     }

@@ -33,7 +33,7 @@ package enum AddressLine: Hashable, Sendable {
     /// Parses a process number, a program's name or a path.
     private static func attach(_ words: ArraySlice<String>) -> Result<AddressLine, Failure> {
         guard let word = words.first, words.count == 1 else {
-            return .failure(Failure(message: "write which program, as in attach 4242"))
+            return .failure(Failure(message: "name a program, as in attach 4242"))
         }
         return .success(.attach(word))
     }
@@ -42,7 +42,7 @@ package enum AddressLine: Hashable, Sendable {
     private static func relay(_ words: [String]) -> Result<AddressLine, Failure> {
         let proxies: [String: ProxyKind] = ["--socks5": .socks5, "--http-proxy": .http]
         guard words.count == 2 else {
-            return .failure(Failure(message: "write where to listen and where to go, as in relay :9000 host:80"))
+            return .failure(Failure(message: "write where to listen and where to connect, as in relay :9000 host:80"))
         }
         do throws(EndpointError) {
             if let kind = proxies[words[0]] {
@@ -59,7 +59,7 @@ package enum AddressLine: Hashable, Sendable {
         guard let first = words.first, let last = words.last else {
             return .failure(Failure(message: "an address is missing"))
         }
-        guard words.count <= 2 else { return .failure(Failure(message: "more words than an address has")) }
+        guard words.count <= 2 else { return .failure(Failure(message: "too many words for an address")) }
         let scheme = OpenTarget.Scheme(of: first) == .tls ? OpenTarget.Scheme.tls : nil
         let host = scheme?.rest(of: first) ?? first
         let bracketed = host.contains(":") ? "[\(host)]" : host

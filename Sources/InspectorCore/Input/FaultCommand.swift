@@ -107,7 +107,7 @@ package enum FaultCommand: Hashable, Sendable {
     private static func number(_ text: String, _ example: String) throws(Instruction.Failure) -> Int {
         guard let number = Int(text.drop { $0 == "#" }), number > 0 else {
             throw Instruction.Failure(
-                text.isEmpty ? "off" : text, "needs the number of one in the list, as in \(example)")
+                text.isEmpty ? "off" : text, "needs a number from the list, as in \(example)")
         }
         return number
     }

@@ -67,14 +67,14 @@ package struct Instruction: Sendable {
             }
             let rest = whole[whole.index(after: begin)...]
             guard let end = rest.firstIndex(of: "\"") else {
-                throw Failure(String(whole[begin...]), "has no closing quote; one within is \\x22")
+                throw Failure(String(whole[begin...]), "has no closing quote; write one inside as \\x22")
             }
             words = rest[rest.index(after: end)...].split(separator: " ").map(String.init)
             return String(rest[..<end])
         }
 
         mutating func duration(after word: String) throws(Failure) -> Duration? {
-            let text = try next(after: word, "a length of time")
+            let text = try next(after: word, "a duration")
             guard let duration = DurationText.parse(text) else {
                 throw Failure(text, "is not a duration; write 30s or 500ms")
             }

@@ -120,7 +120,7 @@ package enum MessageText {
             piece = .file(path)
         default:
             guard hasArgument, let (width, isLittleEndian) = countedForm(name) else {
-                throw failure("no such macro; there are \(macros); \\x24{ writes ${")
+                throw failure("no such macro; write one of \(macros); \\x24{ writes ${")
             }
             guard depth < MessagePiece.deepest else { throw failure("macros are nested too deeply") }
             piece = .counted(width: width, isLittleEndian: isLittleEndian, try pieces(&reader, depth: depth + 1))

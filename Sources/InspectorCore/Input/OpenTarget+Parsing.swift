@@ -26,7 +26,7 @@ extension OpenTarget {
         let isSecure = Scheme(of: text) == .tls
         let rest = isSecure ? Scheme.tls.rest(of: text) : text
         if isSecure, Scheme(of: rest)?.hasMessages == true {
-            throw EndpointError(text: text, problem: "TLS goes over streams, as in tls://host:port")
+            throw EndpointError(text: text, problem: "TLS needs a stream, as in tls://host:port")
         }
         do throws(EndpointError) {
             let endpoint = try endpoint(rest, of: text, allowsPortZero: listens)
@@ -68,7 +68,7 @@ extension OpenTarget {
         let endpoint = try endpoint(address, of: text, allowsPortZero: listens)
         guard parts.count == 2 else { return .datagrams(endpoint) }
         guard parts[1].hasPrefix("interface="), parts[1].count > 10, !parts[1].contains("&") else {
-            throw refuse("what follows the ? must be interface=NAME, as in ?interface=lo")
+            throw refuse("only interface=NAME can follow the ?, as in ?interface=lo")
         }
         guard endpoint.isMulticast else {
             throw refuse("interface= goes with a multicast group (224.0.0.0 to 239.255.255.255, or ff00::/8)")

@@ -49,7 +49,7 @@ package struct TLSChoices: Hashable, Sendable {
             throw Problem(message: "--sni goes with connect and tls:// targets: clients name a server")
         }
         if isInsecure {
-            throw Problem(message: "--insecure goes with connect and tls:// targets: a server checks nobody")
+            throw Problem(message: "--insecure goes with connect and tls:// targets: only clients verify a server")
         }
         var settings = TLSSettings.server(identity)
         if !authority.isEmpty {

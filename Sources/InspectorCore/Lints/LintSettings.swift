@@ -39,9 +39,9 @@ package struct LintSettings: Hashable, Sendable {
 
     private mutating func setTime(_ name: String, _ text: String) throws(Problem) {
         guard let lint = Lint.named(name) else { throw Problem(message: Lint.whyUnknown(name)) }
-        guard lint.time != nil else { throw Problem(message: "\(name) waits for no time") }
+        guard lint.time != nil else { throw Problem(message: "\(name) has no duration to set") }
         guard let time = DurationText.parse(text).flatMap({ $0 }) else {
-            throw Problem(message: "\(text) is not a length of time; write \(name)=10s, 500ms or 2m")
+            throw Problem(message: "\(text) is not a duration; write \(name)=10s, 500ms or 2m")
         }
         times[name] = time
     }

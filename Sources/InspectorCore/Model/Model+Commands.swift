@@ -17,7 +17,7 @@ extension Model {
     private mutating func perform(_ name: String) -> [Effect] {
         let context = context
         guard let action = Action.named(name), let use = action.use(runIn: context) else {
-            return refuse("\(name) means nothing here (\(context.title))")
+            return refuse("\(name) is not available in \(context.title)")
         }
         return use.perform(&self, use.keys.first ?? .enter)
     }
@@ -26,7 +26,7 @@ extension Model {
 
     mutating func read(_ request: ReadRequest, hasTag: Bool) -> [Effect] {
         onSelected { model, socket in
-            guard socket.role != .listener else { return model.refuse("a listener reads nothing") }
+            guard socket.role != .listener else { return model.refuse("a listener has no reads") }
             guard socket.ownWebSocket == nil else { return model.refuse(model.naming(Self.webSocketReads)) }
             var request = request
             if !hasTag { request.tag = model.composers.takeTag(of: socket.id) }

@@ -54,7 +54,7 @@ extension AnswerDifference {
             return "\(place): the \(first) has \(old.map(ByteTable.word) ?? "-"), the server sent "
                 + (new.map(ByteTable.word) ?? "-")
         case .missing:
-            return "\(place): the server sent no more; the \(first) goes on with \(old.map(ByteTable.word) ?? "-")"
+            return "\(place): the server sent no more; the \(first) continues with \(old.map(ByteTable.word) ?? "-")"
         case .extra: return "\(place): the \(first) ends, the server sent \(new.map(ByteTable.word) ?? "-")"
         }
     }

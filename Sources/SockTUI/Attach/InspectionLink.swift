@@ -10,11 +10,11 @@ final class InspectionLink {
     /// Connects without ever waiting. Only a program of the same user is trusted.
     init(path: String) throws(AttachError) {
         guard path.utf8.count <= Endpoint.longestUnixPath else {
-            throw AttachError(sentence: "\(path): longer than the path of a socket can be")
+            throw AttachError(sentence: "\(path): too long for the path of a socket")
         }
         let kernel = LinuxKernel()
         guard case .bytes(let opened) = kernel.openStream(for: .unix(path: path)) else {
-            throw AttachError(sentence: "no descriptor is left")
+            throw AttachError(sentence: "no descriptors are left")
         }
         descriptor = Int32(opened)
         let failure = kernel.connect(descriptor, to: .unix(path: path))
@@ -32,9 +32,9 @@ final class InspectionLink {
 
     private static func sentence(_ failure: Int32, _ path: String) -> String {
         switch failure {
-        case ENOENT: "\(path): nothing is there; socktui attach lists what can be attached to"
+        case ENOENT: "\(path): does not exist; socktui attach lists the programs to attach to"
         case ECONNREFUSED: "\(path): the program there has ended"
-        case EAGAIN: "\(path): the program there takes no viewer; it may be stopped"
+        case EAGAIN: "\(path): the program there accepts no viewer; it may be stopped"
         default: "\(path): \(String(cString: strerror(failure)))"
         }
     }
@@ -72,7 +72,7 @@ final class InspectionLink {
         if count > 0 { decoder.append(buffer[..<count]) }
         let hello = try hello(&decoder)
         if hello == nil, count == 0 || count < 0 && errno != EAGAIN && errno != EINTR {
-            throw AttachError(sentence: "the program there hung up without a word")
+            throw AttachError(sentence: "the program closed the connection without answering")
         }
         return hello
     }
@@ -89,10 +89,10 @@ final class InspectionLink {
             case .sockets, .tick, .events, .traffic, .notice, .peers, .passed, .reset, .answer, .watch, .command,
                 .request,
                 .unknown:
-                throw WireError.malformed("what is there does not speak the inspection wire")
+                throw WireError.malformed("the program there does not speak the inspection wire")
             }
         } catch {
-            let sentence = if case .malformed(let sentence) = error { sentence } else { "it cannot be understood" }
+            let sentence = if case .malformed(let sentence) = error { sentence } else { "its answer is unreadable" }
             throw AttachError(sentence: sentence)
         }
     }

@@ -111,9 +111,9 @@ final class CaptureSource: SocketSource {
             func count(_ number: UInt64, _ what: String) -> String? { number > 0 ? "\(number) \(what)" : nil }
             return [
                 count(state.counts.dropped, "packets lost by the kernel"),
-                count(state.sessions.refused, "packets of more than \(CapturedSessions.limit) sessions"),
+                count(state.sessions.refused, "packets beyond \(CapturedSessions.limit) sessions"),
                 count(UInt64(state.forgotten), "idle sessions forgotten"),
-                count(state.sessions.lostFragments, "fragments without the rest"),
+                count(state.sessions.lostFragments, "incomplete fragments"),
             ].compactMap { $0 }
         }
     }

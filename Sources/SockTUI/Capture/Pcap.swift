@@ -102,7 +102,7 @@ extension Pcap {
         let number = library.datalink(handle)
         guard LinkType(rawValue: link(number)) != nil else {
             let name = library.datalink_val_to_name(number).map { String(cString: $0) } ?? "\(number)"
-            throw AttachError(sentence: "\(target.interface): its packets begin in a way not known here (\(name))")
+            throw AttachError(sentence: "\(target.interface): its link type is not supported (\(name))")
         }
         var text = [CChar](repeating: 0, count: Int(CPCAP_ERROR_SIZE))
         _ = library.setnonblock(handle, 1, &text)
@@ -225,7 +225,7 @@ extension Pcap {
 enum CaptureRights {
     /// The error if that right is missing, with the commands that would grant it.
     static var refusal: String {
-        "capturing takes the right CAP_NET_RAW: run it by sudo socktui capture, or give it to a program of your own: "
+        "capturing needs CAP_NET_RAW: run sudo socktui capture, or grant it to a copy of your own: "
             + "sudo setcap cap_net_raw+ep \(program)"
     }
 

@@ -117,10 +117,10 @@ struct ArgumentParser {
     private func checkRewind() throws(UsageError) {
         guard request.invocation.rewind != nil else { return }
         for case .openFile in request.invocation.opening {
-            throw UsageError("--rewind", "is for runs that go on; an opened file can be rewound as it is")
+            throw UsageError("--rewind", "is for live runs; an opened file can always be rewound")
         }
         if request.isJSON || request.isOnce || request.carriesBytes {
-            throw UsageError("--rewind", "goes with a screen, or with --script; what is printed cannot go back")
+            throw UsageError("--rewind", "goes with a screen, or with --script; printed output cannot be rewound")
         }
     }
 
@@ -144,7 +144,7 @@ struct ArgumentParser {
             throw UsageError(name, "\(missing) missing, as in socktui \(name) \(command.example)")
         }
         guard operands.count.isMultiple(of: command.operandsEach) else {
-            throw UsageError(operands.last ?? name, "a target must follow, as in socktui \(name) \(command.example)")
+            throw UsageError(operands.last ?? name, "a target is missing, as in socktui \(name) \(command.example)")
         }
         for proxy in request.proxies {
             do throws(EndpointError) {

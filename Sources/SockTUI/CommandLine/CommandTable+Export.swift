@@ -25,7 +25,7 @@ struct ExportRequest: Equatable {
 
 extension CommandTable {
     static let exportCommand = Printer(
-        name: "export", operands: "FILE [FILTER]", help: "what a recording or capture has, for other programs"
+        name: "export", operands: "FILE [FILTER]", help: "convert a recording or capture for other programs"
     ) { (words, request) throws(UsageError) in
         guard let file = words.first else {
             throw UsageError("export", "needs a file, as in socktui export session.pcapng --as pcapng")

@@ -45,7 +45,7 @@ extension CommandTable {
             }
             request.invocation.faults.rules.append(text)
         },
-        Option(name: "--seed", value: "N", commands: breakable, help: "what --fault draws by chance") {
+        Option(name: "--seed", value: "N", commands: breakable, help: "the random seed of --fault") {
             (text, request) throws(UsageError) in
             guard let seed = UInt64(text) else { throw UsageError("--seed", "\(text) is not a number from 0 on") }
             request.invocation.faults.seed = seed
@@ -67,7 +67,7 @@ extension CommandTable {
             do throws(FaultProblem) { _ = try Breakpoint.parse(text) } catch { throw UsageError("--break", "\(error)") }
             request.invocation.faults.breaks.append(text)
         },
-        Option(name: "--hold-limit", value: "TIME", commands: breakable, help: "release what is held after so long") {
+        Option(name: "--hold-limit", value: "TIME", commands: breakable, help: "release held bytes after this long") {
             (text, request) throws(UsageError) in
             guard let time = FaultText.parseTime(text) else {
                 throw UsageError("--hold-limit", "\(text): \(FaultText.needsTime(text))")

@@ -31,7 +31,7 @@ extension CommandTable {
                 (request.invocation.host.span != nil, "--for"), (request.invocation.host.level != .warning, "--level"),
                 (request.invocation.host.isStrict, "--strict"),
             ] where isThere {
-                throw UsageError(option, "goes with host --check; the screen shows all and goes on")
+                throw UsageError(option, "goes with host --check; the screen shows everything until you quit")
             }
             request.invocation.opening = [.showHost]
             return nil
@@ -79,7 +79,7 @@ extension CommandTable {
         Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.allowsOthers = true
         },
-        Option(name: "--payload", commands: ["mcp"], help: "tell unread bytes of this user's programs, too") {
+        Option(name: "--payload", commands: ["mcp"], help: "include unread bytes of this user's programs") {
             (_, request) throws(UsageError) in request.invocation.host.tellsPayload = true
         },
         Option(

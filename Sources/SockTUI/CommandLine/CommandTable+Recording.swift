@@ -22,11 +22,11 @@ extension CommandTable {
         ) {
             (text, request) throws(UsageError) in
             guard let instant = InstantText.parse(text) else {
-                throw UsageError("--at", "\(text) is no time; write seconds from the beginning, 1:30 or 1:02:03.5")
+                throw UsageError("--at", "\(text) is not a time; write seconds from the beginning, 1:30 or 1:02:03.5")
             }
             request.invocation.report.instant = instant
         },
-        Option(name: "--rewind", value: "TIME", help: "keep the last so much of a run, to go back in it: 60s") {
+        Option(name: "--rewind", value: "TIME", help: "keep the last TIME of a run, to rewind it: 60s") {
             (text, request) throws(UsageError) in
             request.invocation.rewind = HistoryText.parse(text)
             if request.invocation.rewind == nil { throw UsageError("--rewind", "\(text) \(HistoryText.problem)") }
@@ -36,7 +36,7 @@ extension CommandTable {
             guard !path.isEmpty else { throw UsageError("--record", "needs a file, or - for standard output") }
             request.invocation.recording.path = path
         },
-        Option(name: "--record-limit", value: "SIZE", help: "keep the last so much, in FILE and FILE.1") {
+        Option(name: "--record-limit", value: "SIZE", help: "keep the last SIZE, in FILE and FILE.1") {
             (text, request) throws(UsageError) in
             let limit = try size(text, "--record-limit")
             guard limit >= 1 << 16 else {
@@ -44,7 +44,7 @@ extension CommandTable {
             }
             request.invocation.recording.options.limit = limit
         },
-        Option(name: "--snaplen", value: "SIZE", help: "record so much of each packet's payload; 0: none") {
+        Option(name: "--snaplen", value: "SIZE", help: "record SIZE of each packet's payload; 0: none") {
             (text, request) throws(UsageError) in
             request.invocation.recording.options.snapLength = try size(text, "--snaplen")
         },

@@ -58,7 +58,7 @@ extension CommandTable {
             (text, request) throws(UsageError) in
             guard let match = ReplayMatch(rawValue: text) else {
                 let words = Spelling.alternatives(ReplayMatch.allCases.map(\.rawValue))
-                throw UsageError("--match", "\(text) is not one of them; write \(words)")
+                throw UsageError("--match", "\(text) is not a kind of match; write \(words)")
             }
             request.replay.match = match
         },

@@ -48,7 +48,7 @@ extension CommandTable {
         Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 by default") {
             (text, request) throws(UsageError) in
             guard let size = Size(text) else {
-                throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
+                throw UsageError("--size", "\(text) is not a size; write columns x rows, as in 80x24")
             }
             request.invocation.size = size
         },

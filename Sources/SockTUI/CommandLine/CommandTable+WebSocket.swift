@@ -16,12 +16,12 @@ extension CommandTable {
             (text, request) throws(UsageError) in
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw UsageError("--header", "\(text) is no field; write 'Name: value'")
+                throw UsageError("--header", "\(text) is not a field; write 'Name: value'")
             }
             let value = parts[1].drop { $0 == " " }
             request.webSocket.fields.append(HTTPField(String(parts[0]), String(value)))
         },
-        Option(name: "--no-compression", commands: all, help: "ws: negotiate no compression") {
+        Option(name: "--no-compression", commands: all, help: "ws: disable compression") {
             (_, request) throws(UsageError) in request.webSocket.compresses = false
         },
     ]
@@ -36,8 +36,8 @@ extension CommandTable.Request {
                 text: text, problem: "--subprotocol, --header and --no-compression go with ws:// and wss:// only")
         }
         let refused = [
-            (!standingRead, "--no-read", "reads by itself"), (allowsHalfOpen, "--half-open", "ends with Close"),
-            (holdsConnections, "--hold", "takes all"), (!replies.isEmpty, "--reply", "has no rules to reply by"),
+            (!standingRead, "--no-read", "reads automatically"), (allowsHalfOpen, "--half-open", "ends with Close"),
+            (holdsConnections, "--hold", "accepts all"), (!replies.isEmpty, "--reply", "has no reply rules"),
         ]
         guard let (_, option, why) = refused.first(where: \.0) else { return }
         throw EndpointError(text: text, problem: "\(option) does not go with a WebSocket, which \(why)")

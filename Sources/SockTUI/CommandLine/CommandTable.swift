@@ -83,7 +83,7 @@ enum CommandTable {
         Command(name: "demo", help: "run a demo with live sockets") { (_, _) throws(EndpointError) in
             .startDemo
         },
-        Command(name: "connect", operands: "ADDRESS... [-]", help: "connect and inspect; -: stdin goes to it") {
+        Command(name: "connect", operands: "ADDRESS... [-]", help: "connect and inspect; -: send stdin to it") {
             (words, request) throws(EndpointError) in .connect(try request.open(words[0]))
         },
         Command(
@@ -92,7 +92,7 @@ enum CommandTable {
             (words, request) throws(EndpointError) in .listen(try request.open(words[0], listens: true))
         },
         Command(
-            name: "relay", operands: "LISTEN TARGET...", help: "listen, connect on, and inspect the traffic",
+            name: "relay", operands: "LISTEN TARGET...", help: "listen, forward, and inspect the traffic",
             operandsEach: 2, example: ":9000 localhost:6379"
         ) {
             (words, request) throws(EndpointError) in
@@ -137,7 +137,7 @@ enum CommandTable {
             },
             Printer(name: "man", help: "the manual; socktui man | man -l -") { (words, _) throws(UsageError) in
                 guard let extra = words.first else { return .document(.man) }
-                throw UsageError(extra, "man takes nothing more")
+                throw UsageError(extra, "man takes no operand")
             },
         ]
 
@@ -193,7 +193,7 @@ enum CommandTable {
         Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
             (_, request) throws(UsageError) in request.invocation.keepsHistory = false
         },
-        Option(name: "--keep", value: "SIZE", help: "keep so much traffic of each connection; 4M by default") {
+        Option(name: "--keep", value: "SIZE", help: "keep SIZE of traffic per connection; 4M by default") {
             (text, request) throws(UsageError) in
             request.invocation.keep = try size(text, "--keep")
         },
@@ -222,7 +222,7 @@ enum CommandTable {
         Option(name: "--color", value: "DEPTH", help: "colors: auto, 256, 16, 8 or none; wins over NO_COLOR") {
             (text, request) throws(UsageError) in
             guard let depth = Configuration.Depth(rawValue: text) else {
-                throw UsageError("--color", "\(text) is none of auto, 256, 16, 8 and none")
+                throw UsageError("--color", "\(text) is not a color depth; write auto, 256, 16, 8 or none")
             }
             request.invocation.depth = depth
         },
@@ -233,7 +233,7 @@ enum CommandTable {
             }
             request.invocation.theme = theme
         },
-        Option(name: "--config", value: "FILE", help: "the configuration; a script has none but this") {
+        Option(name: "--config", value: "FILE", help: "the configuration; a script reads only this") {
             (path, request) throws(UsageError) in request.invocation.configuration = path
         },
         Option(name: "--print", commands: ["config"], help: "print the configuration in force") {
@@ -242,7 +242,7 @@ enum CommandTable {
         Option(name: "--log", value: "FILE", help: "add the program's own log to this file") {
             (path, request) throws(UsageError) in request.invocation.log = path
         },
-        Option(name: "--secure", help: "touch no files, start no editor; always so in sudo") {
+        Option(name: "--secure", help: "touch no files, start no editor; always on in sudo") {
             (_, request) throws(UsageError) in request.invocation.isSecure = true
         },
         Option(name: "--help", help: "show this; after a command, its own options") {
@@ -254,7 +254,7 @@ enum CommandTable {
         Option(name: "--trap-after-start", value: "WHERE") {
             (text, request) throws(UsageError) in
             guard let trap = Invocation.Trap(rawValue: text) else {
-                throw UsageError("--trap-after-start", "\(text) is no place; write main or thread")
+                throw UsageError("--trap-after-start", "\(text) is not a place; write main or thread")
             }
             request.invocation.trap = trap
         },
@@ -296,10 +296,10 @@ enum CommandTable {
             Options
             \(columns(optionRows))
 
-            Configuration: $XDG_CONFIG_HOME/socktui/config or config.toml, or the same below
+            Configuration: $XDG_CONFIG_HOME/socktui/config or config.toml, or the same under
             ~/.config/socktui; socktui config says which file is read
 
-            WARNING (* not shown unless asked for)
+            WARNING (* hidden by default)
             \(warnings)
 
             \(addresses)

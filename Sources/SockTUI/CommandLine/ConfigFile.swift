@@ -34,7 +34,7 @@ enum ConfigFile {
         }
 
         /// A problem to report even if the user didn't ask.
-        var problem: String? { unread.map { "\($0) is there too and is not read" } }
+        var problem: String? { unread.map { "\($0) exists too and is not read" } }
     }
 
     static func place(_ invocation: Invocation) -> Place {
@@ -72,7 +72,7 @@ enum ConfigFile {
     static func explanation(_ invocation: Invocation) -> String {
         let place = place(invocation)
         let beginning = place.path.map { path in
-            place.isThere ? [] : ["socktui config --print > \(path)    begins one, with everything as it is now"]
+            place.isThere ? [] : ["socktui config --print > \(path)    starts one with the current settings"]
         }
         return ([place.sentence, "socktui config --print    shows what is in force"] + (beginning ?? []))
             .joined(separator: "\n") + "\n"

@@ -13,8 +13,8 @@ enum ManPage {
             ".SH NAME", #"socktui \- look into live sockets: queues, progress, flags, timers"#, ".SH SYNOPSIS",
             ".B socktui", "[\\fICOMMAND\\fR] [\\fIOPTION\\fR...]", ".SH DESCRIPTION",
             escaped(
-                "Connects, listens, sends and receives by hand, and shows for every connection what is queued, how far "
-                    + "each operation is, what the kernel holds and why it ended. Without a command it asks what to "
+                "Connects, listens, sends and receives by hand, and shows for every connection what is queued, the "
+                    + "progress of each operation, what the kernel holds and why it ended. Without a command it asks what to "
                     + "open. If stdout is not a terminal, it prints one line for each event."),
             ".SH COMMANDS",
         ]
@@ -56,7 +56,7 @@ enum ManPage {
         lines.append(escaped("After : and in scripts, with arguments; a key's command works there too, by its name:"))
         for action in Action.commands { lines += entry(action.usage, action.syntax?.help ?? "") }
         lines.append(
-            escaped("socktui ctl takes of them " + Action.faults.map(\.name).joined(separator: ", ") + "."))
+            escaped("socktui ctl takes these: " + Action.faults.map(\.name).joined(separator: ", ") + "."))
         lines.append(".SH FILTER")
         lines.append(escaped("For f in the list, and for the command filter:"))
         for line in HelpContents.filter { lines += [".PP", escaped(line)] }
@@ -80,7 +80,7 @@ enum ManPage {
             + entry("$XDG_STATE_HOME/socktui/recent", "the last 20 addresses")
             + entry("$XDG_STATE_HOME/socktui/sent", "the last 100 lines sent to each peer; see --no-history")
             + [".SH ENVIRONMENT"] + entry("NO_COLOR", "no colors, unless it is empty")
-            + entry("COLORFGBG", "whether the background is light, if the terminal does not answer that")
+            + entry("COLORFGBG", "whether the background is light, if the terminal does not report it")
     }
 
     private static var status: [String] {

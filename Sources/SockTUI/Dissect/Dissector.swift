@@ -22,8 +22,8 @@ final class Dissector: Sendable {
     private static let missing =
         "tshark is not installed: sudo apt install tshark (Fedora, Arch: wireshark-cli); then :view dissected"
     private static let refusal =
-        "tshark is not started under sudo and with --secure: it and the user's plug-ins of it would read what strangers "
-        + "sent with this program's rights; record as root, and open the file without"
+        "tshark is not started under sudo or with --secure: it and the user's plug-ins for it would parse untrusted "
+        + "bytes with this program's rights; record as root, and open the file as a user"
 
     init(post: @escaping @Sendable (DissectionNews) -> Void) { self.post = post }
 

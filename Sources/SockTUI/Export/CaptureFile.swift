@@ -36,7 +36,7 @@ struct CaptureFile {
             let list = rows.prefix(50).map { "\n  " + $0.words }.joined()
             let more = rows.count > 50 ? "\n  and \(rows.count - 50) more" : ""
             throw Refusal(
-                sentence: "\(path): \(rows.count) sessions match, and this is of one; name it as in id:1" + list + more,
+                sentence: "\(path): \(rows.count) sessions match, but this needs one; name it as in id:1" + list + more,
                 status: 2)
         }
         return row

@@ -14,7 +14,7 @@ enum ControlRun {
             guard paths.count == 1 else {
                 throw AttachError(
                     sentence:
-                        "\(program): \(paths.count) programs are called so; write its number, as socktui attach lists it"
+                        "\(program): \(paths.count) programs have this name; write the number that socktui attach lists"
                 )
             }
             let answer = try ask(paths[0], line)
@@ -61,7 +61,7 @@ enum ControlRun {
             }
             return nil
         } catch {
-            let sentence = if case .malformed(let sentence) = error { sentence } else { "it cannot be understood" }
+            let sentence = if case .malformed(let sentence) = error { sentence } else { "its answer is unreadable" }
             throw AttachError(sentence: sentence)
         }
     }

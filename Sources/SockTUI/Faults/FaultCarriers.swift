@@ -49,7 +49,7 @@ struct FaultCarriers {
         "WebSockets and datagrams that are opened here are left alone; relay LISTEN TARGET relays them"
 
     private static let forStreams =
-        "is for streams; datagrams are concerned by "
+        "is for streams; for datagrams write "
         + (FaultWord.names(.datagrams) + ["corrupt"]).joined(separator: ", ")
 
     /// Returns a problem at the word's position in the text. A profile's name counts for all of its rules.

@@ -101,7 +101,7 @@ final class FaultControl: Sendable {
         let (added, seed) = state.withLock { ($0.book.add(rules), $0.book.seed) }
         guard let added else {
             throw FaultProblem(
-                word: text, column: 1, message: "there are \(FaultBook.limit) rules already, the most of one run")
+                word: text, column: 1, message: "there are \(FaultBook.limit) rules already, the limit of one run")
         }
         tell(.added(added))
         return added.map { "fault \($0.number): \($0.rule)" }.joined(separator: "; ") + " (seed \(seed))"

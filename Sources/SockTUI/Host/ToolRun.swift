@@ -139,7 +139,7 @@ struct ToolRun {
     private func events(_ snapshot: EngineSnapshot, _ since: UInt64, _ limit: Int) -> ToolResult {
         if snapshot.sockets.contains(where: { $0.host != nil }) {
             return .failure(
-                "it is looked at from outside, where the kernel tells of no events; \(AttachablePrograms.howTo)")
+                "it is seen from outside, where the kernel reports no events; \(AttachablePrograms.howTo)")
         }
         let json = Self.json(snapshot)
         let wanted = snapshot.events.filter { $0.sequence >= since }

@@ -40,7 +40,7 @@ struct UnreadWatch {
         func refused(_ reason: String) -> (UnreadBytes, note: String?) { (UnreadBytes(reason: reason), nil) }
         if let refusal = rules.refusal { return refused(refusal) }
         guard let host = socket.host, let process = host.process, let descriptor = socket.descriptor else {
-            return refused("which program has it open is not known")
+            return refused("the program that has it open is not known")
         }
         // Use the process's current user, which the kernel checks for the right to inspect it, not the user from an
         // earlier look.

@@ -155,7 +155,7 @@ struct EffectRunner: Sendable {
         if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("record: \(refusal)")) }
         do throws(SocketError) {
             try sources.startRecording(path)
-            return .success("recording to \(path); :record off ends it")
+            return .success("recording to \(path); :record off stops it")
         } catch {
             return .failure(MessageText.Unsendable("record: \(error.detail)"))
         }
@@ -163,7 +163,7 @@ struct EffectRunner: Sendable {
 
     private func stopRecording() -> Result<String, MessageText.Unsendable> {
         guard let ended = sources.stopRecording() else {
-            return .failure(MessageText.Unsendable("record: nothing is recorded; :record FILE begins"))
+            return .failure(MessageText.Unsendable("record: not recording; :record FILE starts"))
         }
         return .success(ended.farewell)
     }

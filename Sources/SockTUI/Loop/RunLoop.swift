@@ -153,7 +153,7 @@ final class RunLoop {
             runner.sources.rest()
             screen.suspend()
             let stopped = Format.duration(ContinuousClock.now - begin)
-            runner.log?.note("stopped for \(stopped); what timed out meanwhile times out now")
+            runner.log?.note("stopped for \(stopped); timeouts that passed meanwhile fire now")
             if !CrashGuard.isDying { draw() }
         case .quit: ending = ending ?? .quit
         case .copy(let bytes) where screen.copy(bytes):

@@ -152,7 +152,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
             case .new(let oldest): return (nil, oldest.flatMap { state.associations.removeValue(forKey: $0)?.socket })
             }
         }
-        evicted?.close(because: ended("quiet for longest when one client too many came"))
+        evicted?.close(because: ended("quiet for longest when the client limit was reached"))
         return known ?? open(for: client)
     }
 

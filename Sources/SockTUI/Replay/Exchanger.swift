@@ -44,7 +44,7 @@ struct Exchanger: Sendable {
         do throws(SocketError) {
             let connection = try await PlayedConnection(request, on: engine)
             connection.close()
-            return "\(request.address): the exchanges before this one are not answered as they were"
+            return "\(request.address): the exchanges before this one were not answered as recorded"
         } catch {
             return "\(request.address): \(error.detail)"
         }

@@ -119,7 +119,7 @@ extension ReplayRequest {
         let first = conversation.parts.first { $0.side == .client }?.bytes ?? []
         // A TLS handshake record, of any version.
         if !row.isPlaintext, first.starts(with: [0x16, 0x03]) {
-            throw Refusal(sentence: "\(row.id): it is encrypted by TLS; only recordings of socktui have what was said")
+            throw Refusal(sentence: "\(row.id): it is encrypted by TLS; only recordings of socktui have the plaintext")
         }
         if row.isPlaintext, tls == nil {
             StandardStream.error.writeLine("socktui: \(row.id) was TLS; --connect tls://\(address) uses it again")

@@ -42,7 +42,7 @@ enum ReplayRun {
             } catch {
                 let text = request.holeTexts[error.index]
                 throw Refusal(
-                    sentence: "--hole: \(text) is nowhere in the \(error.length) bytes of the recorded answers",
+                    sentence: "--hole: \(text) does not occur in the \(error.length) bytes of the recorded answers",
                     status: 2)
             }
         }

@@ -90,18 +90,18 @@ struct Script: Equatable {
         /// The word's arguments, and what the step does.
         var help: (arguments: String, help: String) {
             switch self {
-            case .key: ("KEY...", "press keys, by the names that the help shows")
-            case .type: ("TEXT", "type a text")
+            case .key: ("KEY...", "press keys, named as in the help")
+            case .type: ("TEXT", "type text")
             case .wait:
                 (
                     "[TIME] TEXT",
-                    "go on when the screen shows TEXT, or the selected connection has received it; what was typed and "
+                    "wait until the screen shows TEXT, or the selected connection has received it; what was typed and "
                         + "sent here does not count. Fails after TIME (5, 5s or 500ms; 10 s unless given), and once "
                         + "every connection is closed"
                 )
-            case .waitNot: ("[TIME] TEXT", "go on when the screen does not show it")
+            case .waitNot: ("[TIME] TEXT", "wait until the screen does not show it")
             case .dump: ("[FILE]", "write the screen to a file, or to stdout")
-            case .resize: ("WxH", "give the screen another size")
+            case .resize: ("WxH", "resize the screen")
             }
         }
     }
@@ -109,7 +109,7 @@ struct Script: Equatable {
     /// The steps as shown in the manual.
     static let steps: [(form: String, help: String)] =
         Word.allCases.map { ("\($0.rawValue) \($0.help.arguments)", $0.help.help) } + [
-            ("# TEXT", "a comment"), ("COMMAND", "do what the command line does; the script fails where it is refused"),
+            ("# TEXT", "a comment"), ("COMMAND", "run it as the command line does; the script fails if it is refused"),
         ]
 
     private static func unknown(_ word: String) -> String {

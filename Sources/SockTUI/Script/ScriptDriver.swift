@@ -37,7 +37,7 @@ struct ScriptDriver {
     /// - Throws: the first failure.
     func run(_ script: Script) throws(Failure) {
         for (line, step) in script.steps {
-            if loop.ending != nil { throw failure(line, "the program has ended before this") }
+            if loop.ending != nil { throw failure(line, "the program had already ended") }
             try perform(step, line: line)
         }
     }
@@ -53,7 +53,7 @@ struct ScriptDriver {
             try wait(for: text, limit, line: number)
         case .waitNot(let text, let limit):
             guard turn(limit, until: { !loop.canvas.text.contains(text) }) == .seen else {
-                throw failure(number, "waited \(limit) for \"\(text)\" to go")
+                throw failure(number, "waited \(limit) for \"\(text)\" to go away")
             }
         case .dump(let path):
             guard writePicture(to: path) else {
@@ -78,7 +78,7 @@ struct ScriptDriver {
     private func wait(for text: String, _ limit: Duration, line number: Int) throws(Failure) {
         switch turn(limit, until: { loop.shows(text) }, whileGoing: true) {
         case .seen: return
-        case .futile(let why): throw failure(number, "\"\(text)\" cannot come any more: \(why)")
+        case .futile(let why): throw failure(number, "\"\(text)\" can no longer appear: \(why)")
         case .late:
             let hint = Script.endsWithTime(text) ? "; the time goes first, as in wait 1s TEXT" : ""
             throw failure(number, "waited \(limit) for \"\(text)\"" + hint)

@@ -19,7 +19,7 @@ final class ReadFile {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw Self.failure(path, "is no regular file")
+            throw Self.failure(path, "is not a regular file")
         }
         size = Int(facts.st_size)
     }

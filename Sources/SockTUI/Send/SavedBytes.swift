@@ -10,7 +10,7 @@ enum SavedBytes {
         if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("\(path): \(refusal)")) }
         let file = open(ReadFile.expanded(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else {
-            let why = errno == EEXIST ? "is there already; choose another name" : String(cString: strerror(errno))
+            let why = errno == EEXIST ? "already exists; choose another name" : String(cString: strerror(errno))
             return .failure(MessageText.Unsendable("\(path): \(why)"))
         }
         defer { close(file) }
@@ -56,7 +56,7 @@ enum Editor {
             throw MessageText.Unsendable("there is no terminal here for an editor")
         }
         guard status == 0 else {
-            throw MessageText.Unsendable("\(editor) ended with status \(status); nothing was taken over")
+            throw MessageText.Unsendable("\(editor) ended with status \(status); the text is unchanged")
         }
         guard var edited = try contents(path) else { return nil }
         if edited.last == 0x0A, bytes.last != 0x0A { edited.removeLast() }
@@ -65,7 +65,7 @@ enum Editor {
 
     private static func contents(_ path: String) throws(MessageText.Unsendable) -> [UInt8]? {
         let file = try ReadFile(path)
-        guard file.size <= 1 << 20 else { throw MessageText.Unsendable("what was edited is longer than 1 MiB") }
+        guard file.size <= 1 << 20 else { throw MessageText.Unsendable("the edited text is longer than 1 MiB") }
         return try file.next(1 << 20) ?? []
     }
 }

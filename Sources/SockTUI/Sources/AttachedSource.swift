@@ -99,8 +99,8 @@ final class AttachedSource: SocketSource {
             state.sink = sink
             if sink != nil, hello.rights < .payload {
                 state.notices.add(
-                    "\(hello.program)[\(hello.process)] lets viewers \(hello.rights.rawValue) only; "
-                        + "its state is recorded, and no bytes")
+                    "\(hello.program)[\(hello.process)] lets viewers \(hello.rights.rawValue) only: "
+                        + "its state is recorded, but not its bytes")
             }
             return state.watch
         }
@@ -126,15 +126,15 @@ final class AttachedSource: SocketSource {
         let frame = InspectionFrame.command(command).bytes
         state.withLock { state in
             guard state.ending == nil, !state.isClosing else {
-                state.notices.add("\(hello.program)[\(hello.process)] has ended; nothing was asked of it")
+                state.notices.add("\(hello.program)[\(hello.process)] has ended; the command was not sent")
                 return
             }
             guard frame.count <= InspectionFrame.limit else {
-                state.notices.add("too much for one command: at most \(InspectionFrame.limit) bytes")
+                state.notices.add("the command is too long: at most \(InspectionFrame.limit) bytes")
                 return
             }
             guard state.unsent.count + frame.count <= Self.unsentLimit else {
-                state.notices.add("\(hello.program)[\(hello.process)] does not read; nothing was asked of it")
+                state.notices.add("\(hello.program)[\(hello.process)] does not read; the command was not sent")
                 return
             }
             state.unsent += frame
@@ -232,7 +232,7 @@ final class AttachedSource: SocketSource {
             while let frame = try decoder.next() { try take(frame) }
         } catch {
             let problem = if case .malformed(let sentence) = error { sentence } else { "" }
-            end("what it tells cannot be read: \(problem)")
+            end("its updates cannot be read: \(problem)")
         }
         state.withLock { $0.heard = .now }
     }

@@ -62,7 +62,7 @@ extension SourceList {
     func startRecording(_ path: String) throws(SocketError) {
         if let current = recording.withLock({ $0 }), !current.recorder.status.hasEnded {
             throw SocketError(
-                .badParameter, operation: "record", detail: "\(current.path) is being written; :record off ends it")
+                .badParameter, operation: "record", detail: "\(current.path) is being written; :record off stops it")
         }
         var request = RecordingRequest()
         request.path = ReadFile.expanded(path)

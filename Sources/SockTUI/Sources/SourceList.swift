@@ -185,7 +185,7 @@ final class SourceList: Sendable {
 
     /// The most programs that one run attaches to. Ended ones count too, because what they reported is kept.
     private static let limit = 64
-    private static let tooMany = AttachError(sentence: "\(limit) programs are attached to already, the most of one run")
+    private static let tooMany = AttachError(sentence: "already attached to \(limit) programs, the limit of one run")
 
     private func add(_ program: AttachedSource) {
         let isNew = state.withLock { state in

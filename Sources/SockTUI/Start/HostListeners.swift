@@ -38,7 +38,7 @@ enum HostListeners {
         guard !found.isEmpty else { return nil }
         let owners = DescriptorScan.owners(of: Set(found.map(\.inode)), limit: descriptorLimit)
         let first = found.first { owners[$0.inode] != nil } ?? found[0]
-        return "\(owners[first.inode]?.title ?? "a program that cannot be seen from here") has \(first.address)"
+        return "\(owners[first.inode]?.title ?? "a program not visible from here") has \(first.address)"
     }
 
     /// Parses a table such as /proc/net/tcp and returns the sockets in `state`. 0A means listening.

@@ -14,7 +14,7 @@ enum TextFile {
             case .system(let number): String(cString: strerror(number))
             case .notRegular: "is not a regular file"
             case .tooLong(let limit): "is longer than \(limit >> 10) KiB"
-            case .notText: "holds zero bytes, so it is not a text"
+            case .notText: "contains NUL bytes, so it is not text"
             }
         }
     }

@@ -98,7 +98,7 @@ final class CursesTerminal: Screen {
         defer { cn_forget_type() }
         guard string("cup") != nil else {
             throw Refused(
-                sentence: "TERM=\(environment.type) cannot place its cursor; try TERM=xterm-256color, or --json")
+                sentence: "TERM=\(environment.type) cannot move its cursor; try TERM=xterm-256color, or --json")
         }
         return ["rmkx", "sgr0", "op", "cnorm", "rmcup"].compactMap(string).joined() + pasteOff + mouseOff
     }

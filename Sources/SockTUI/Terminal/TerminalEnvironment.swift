@@ -26,14 +26,14 @@ struct TerminalEnvironment {
     {
         guard StandardStream.output.isTerminal else {
             throw CursesTerminal.Refused(
-                sentence: "stdout is no terminal; say what to look at, as in socktui connect localhost:80")
+                sentence: "stdout is not a terminal; name what to open, as in socktui connect localhost:80")
         }
         let input =
             isatty(STDIN_FILENO) == 1
             ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard input >= 0 else {
             throw CursesTerminal.Refused(
-                sentence: "stdin is no terminal and there is no /dev/tty; use --json or --script FILE")
+                sentence: "stdin is not a terminal and there is no /dev/tty; use --json or --script FILE")
         }
         let type = variable("TERM") ?? ""
         let isAuto = configuration.theme == .auto && colours(configuration.depth) != 0

@@ -65,7 +65,7 @@ extension RelayRequest {
     ) throws(EndpointError) -> RelayRequest {
         if OpenTarget.Scheme(of: listen) == .udp { return try parseDatagrams(listen, to: target, choices) }
         if OpenTarget.Scheme(of: target) == .udp {
-            throw EndpointError(text: target, problem: "datagrams come from udp:// too, as in udp://:5353 \(target)")
+            throw EndpointError(text: target, problem: "datagrams need udp:// to listen, as in udp://:5353 \(target)")
         }
         let target = try OpenTarget.parseStream(target, listens: false)
         return try parse(listen, .endpoint(target.endpoint), choices, securesTarget: target.isSecure)
@@ -80,10 +80,10 @@ extension RelayRequest {
         guard case .datagrams(let listener, nil) = try OpenTarget.parse(listen, listens: true), !listener.isMulticast
         else { throw EndpointError(text: listen, problem: "a relay receives at a port of this host, as udp://:5353") }
         guard case .datagrams(let endpoint, nil) = parsed, endpoint.host != nil, !endpoint.isMulticast else {
-            throw EndpointError(text: target, problem: "datagrams go on to host:port, as in udp://:5353 127.0.0.1:53")
+            throw EndpointError(text: target, problem: "datagrams go to host:port, as in udp://:5353 127.0.0.1:53")
         }
         guard choices.isEmpty else {
-            throw EndpointError(text: listen, problem: "options of TLS go with tls://, and not with datagrams")
+            throw EndpointError(text: listen, problem: "TLS options go with tls://, and not with datagrams")
         }
         var request = RelayRequest(listen: listener, target: .endpoint(endpoint.toSend))
         request.isDatagrams = true
@@ -103,7 +103,7 @@ extension RelayRequest {
         let listener = try OpenTarget.parseStream(listen, listens: true)
         var request = RelayRequest(listen: listener.endpoint, target: target)
         if !listener.isSecure, !securesTarget, !choices.isEmpty {
-            throw EndpointError(text: listen, problem: "options of TLS go with tls://, here or at the target")
+            throw EndpointError(text: listen, problem: "TLS options go with tls://, here or at the target")
         }
         let (server, client) = choices.sides(listens: listener.isSecure, connects: securesTarget)
         if let client, case .endpoint(let endpoint) = target {
