@@ -60,7 +60,7 @@ struct KeyCase {
 
     private static let views: [String: KeyCase] = [
         "list": .shows("[1 List]"), "talk": .shows("[2 Traffic]"), "detail": .shows("[3 Detail]"),
-        "events": .shows("[4 Events]"), "output": .shows("no program runs here"),
+        "events": .shows("[4 Events]"), "output": .shows("no program is running"),
         "connect": .shows("Enter connect"), "listen": .shows("Enter listen"),
         "read": .shows("queue a read on #1"), "close": .shows("close #1 "), "answer": .shows("nothing waits"),
         "write": .shows("Enter send"), "open": .shows("Enter send"), "freeze": .shows("FROZEN"),
@@ -71,7 +71,7 @@ struct KeyCase {
         "rewind": .shows("only an opened file can be rewound"),
         "rewind-far": .shows("only an opened file can be rewound"),
         "event-back": .shows("only an opened file can be rewound"), "at": .shows("only an opened file can be rewound"),
-        "other-leg": .shows("only a relayed connection"), "unread": .shows("only sockets that are looked at"),
+        "other-leg": .shows("only a relayed connection"), "unread": .shows("only for sockets that are seen"),
         "break": .shows(":break on"),
     ]
 
@@ -86,7 +86,7 @@ struct KeyCase {
     ]
 
     private static let list: [String: KeyCase] = [
-        "programs": .shows("programs are listed where they are looked at from outside"),
+        "programs": .shows("programs are listed only by socktui host"),
         "up": KeyCase(before: ["j", "j"], selects: 2), "down": KeyCase(selects: 2),
         "first": KeyCase(before: ["j"], selects: 1), "last": KeyCase(selects: 12),
         "page-down": KeyCase(selects: 12), "page-up": KeyCase(before: ["G"], selects: 1),
@@ -94,8 +94,8 @@ struct KeyCase {
         "next-pane": .shows("[2 Traffic]"), "previous-pane": .shows("[4 Events]"), "sort-next": .shows("sort state"),
         "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort !"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
-        "columns": .shows("[ ] AGE"), "search": .shows("\n search"), "search-next": .shows("nothing is searched"),
-        "search-previous": .shows("nothing is searched"), "follow": .shows("keeps its place (F)"),
+        "columns": .shows("[ ] AGE"), "search": .shows("\n search"), "search-next": .shows("no search"),
+        "search-previous": .shows("no search"), "follow": .shows("keeps its place (F)"),
         "mark-all": .shows("marked; x closes them"), "legs": .shows("one row for each leg"),
         "act-on-marked": KeyCase(before: ["m"], shows: ["1 marked connection: do what?"]),
         "back": KeyCase(before: ["f", "type port:1", "Enter"], hides: ["filter port:1"]),
@@ -112,16 +112,16 @@ struct KeyCase {
     private static let talk: [String: KeyCase] = following.merging([
         "first": .shows("* connected"), "next-pane": .shows("Enter send"), "previous-pane": .shows("[1 List]"),
         "previous": KeyCase(before: ["]"], shows: ["#1 127."]), "next": .shows("#2 127."),
-        "search": .shows("\n search"), "search-next": .shows("nothing is searched"),
-        "search-previous": .shows("nothing is searched"), "copy": .shows("clipboard"),
+        "search": .shows("\n search"), "search-next": .shows("no search"),
+        "search-previous": .shows("no search"), "copy": .shows("clipboard"),
         "save": .shows("save bytes of #1"), "edit": .shows("ended with status 3"),
         "cycle-view": .shows("hex+text (v)"), "expand": KeyCase(before: ["v"], shows: ["(Enter fold)"]),
     ]) { $1 }
 
     private static let events: [String: KeyCase] = following.merging([
         "first": .shows("socktui        -"), "next-pane": .shows("[1 List]"), "previous-pane": .shows("[3 Detail]"),
-        "search": .shows("\n search"), "search-next": .shows("nothing is searched"),
-        "search-previous": .shows("nothing is searched"), "jump": .shows("[2 Traffic]"),
+        "search": .shows("\n search"), "search-next": .shows("no search"),
+        "search-previous": .shows("no search"), "jump": .shows("[2 Traffic]"),
     ]) { $1 }
 
     private static let output: [String: KeyCase] = following.merging([
@@ -154,7 +154,7 @@ struct KeyCase {
         "half-close": .shows("we sent FIN and go on reading"), "list": .shows("[1 List]"),
         "talk": .shows("? help  q back"),
         "detail": .shows("[3 Detail]"), "events": .shows("[4 Events]"), "leave": .shows("? help  q back"),
-        "output": .shows("no program runs here"),
+        "output": .shows("no program is running"),
         "next-pane": .shows("[3 Detail]"), "previous-pane": .shows("[2 Traffic]", "? help  q back"),
         "line-ending": .shows("ends with LF"), "input-mode": .shows("escapes (Alt-t)"), "pace": .shows("Enter", "Esc"),
         "template": .shows("there are no templates"),

@@ -147,7 +147,7 @@ struct TalkKeysTests {
         #expect(try tmux.waitFor("saved 19 bytes"))
         #expect(ProcessFacts.text(folder.path + "/saved") == "hay hay\nneedle\nhay\n")
         try tmux.keys("e")
-        #expect(try tmux.waitFor("Enter sends what was edited"))
+        #expect(try tmux.waitFor("Enter sends the edited text"))
         try tmux.keys("Enter")
         #expect(eventually { text(peer) == "hay hay\nthread\nhay\n" })
     }

@@ -78,7 +78,7 @@ struct ComposerTests {
         _ = model.update(.snapshot(World.snapshot(sockets)))
         model.press(.character("w"))
         guard !isClosing else {
-            #expect(text(model).contains("a Close went out: no message can follow it"))
+            #expect(text(model).contains("a Close was sent: no message can follow it"))
             return
         }
         model.type("hi")

@@ -71,7 +71,7 @@ struct FaultTests {
         _ = model.update(.command("detail"))
         let text = draw(model, Size(100, 40)).text
         #expect(text.contains(#"HELD > 4.2K  "GET \x1b[2J\r\n\xe2\x80\xae"..."#), "\(text)")
-        #expect(text.contains("B or :release lets it go on") && !text.contains("Nothing is under way"))
+        #expect(text.contains("B or :release continues it") && !text.contains("Nothing is under way"))
         let narrow = draw(model, Size(40, 20)).text
         #expect(narrow.contains(#"HELD > 4.2K  "GET"#) && narrow.contains(#""..."#), "\(narrow)")
     }

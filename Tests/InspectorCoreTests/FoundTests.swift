@@ -117,7 +117,7 @@ struct FoundTests {
         var over = FindProgress(number: 1)
         (over.searched, over.isOver) = (7, true)
         _ = model.update(.found(over))
-        #expect(draw(model, size).text.contains("no payload that was kept holds zebra"))
+        #expect(draw(model, size).text.contains("no kept payload contains zebra"))
         _ = model.update(.snapshot(World.full))
         #expect(model.list.selected == selected)
         model.press(.enter)

@@ -98,7 +98,7 @@ struct OutputTests {
         "how it ended is said once, and that it heeds no proxy where it made no connection",
         arguments: [
             (ChildEnding.exit(0), 2, "curl[77] ended with status 0, after 2 connections; 5 shows its output", false),
-            (.exit(3), 0, "curl[77] ended with status 3 without a connection: it made none, heeds no proxy", true),
+            (.exit(3), 0, "curl[77] ended with status 3 without a connection: it made none, ignores proxy", true),
             (.signal(9), 1, "curl[77] was killed by KILL, after 1 connection; 5 shows its output", false),
             (.notStarted("run: curl: gone", status: 127), 0, "run: curl: gone", false),
         ])
@@ -137,7 +137,7 @@ struct OutputTests {
         _ = model.update(
             .child(
                 ChildNews(ChildState(name: "curl", via: .http, phase: .ended(.exit(0), process: 77, connections: 0)))))
-        #expect(model.update(.command("signal TERM")).isEmpty && model.notice?.text == "signal: curl does not run")
+        #expect(model.update(.command("signal TERM")).isEmpty && model.notice?.text == "signal: curl is not running")
     }
 
     @Test("without a program there is no such pane")

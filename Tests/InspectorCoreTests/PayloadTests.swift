@@ -97,7 +97,7 @@ struct PayloadTests {
     func nothing() {
         var model = model
         model.press(.character("n"))
-        #expect(model.notice?.text == "nothing is searched: / begins")
+        #expect(model.notice?.text == "no search: / starts one")
         model.press(.character("/"))
         model.type("nowhere")
         model.press(.enter)

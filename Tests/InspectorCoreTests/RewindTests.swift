@@ -197,7 +197,7 @@ struct RewindTests {
         #expect(!Self.header(Self.run(.left, .right)).contains("REWIND"))
         let early = Self.run(.left, .shiftLeft, .shiftLeft, .shiftLeft, .shiftLeft, .shiftLeft, .shiftLeft, .shiftLeft)
         #expect(Self.header(early).contains("REWIND 12:00.000 /"))
-        #expect(early.notice?.text == "nothing is kept from before 12:00.000")
+        #expect(early.notice?.text == "nothing before 12:00.000 is kept")
         var model = Self.run()
         _ = model.update(.command("at 12:30"))
         _ = model.update(.snapshot(Self.answerOfRun(model)))

@@ -139,7 +139,7 @@ struct WebSocketPictures {
         let states: [(WebSocketParserState, String)] = [
             (.header(done: 1), "frame header 1/2"), (.extendedLength(done: 3, total: 8), "extended length 3/8"),
             (.mask(done: 2), "mask 2/4"), (.payload(.text, done: 1_024, total: 65_536), "payload of text 1024/65536"),
-            (.nothing, "nothing: what comes is discarded"),
+            (.nothing, "nothing: input is discarded"),
         ]
         for (state, words) in states {
             var socket = Self.open

@@ -24,7 +24,7 @@ package enum ToolCall: Hashable, Sendable {
                 "The sockets of every program of this host: owner, state, unread and unsent bytes, what the program asks "
                     + "for, and warnings. Takes a second or two."
             case .connections:
-                "The sockets of one program: from inside where it lets socktui inspect it, else from outside."
+                "The sockets of one program: from inside if it lets socktui inspect it, otherwise from outside."
             case .events:
                 "What happened to the sockets of a program that lets socktui inspect it: reads, writes, timeouts, errors."
             }
@@ -75,7 +75,7 @@ package enum ToolCall: Hashable, Sendable {
             (self.name, self.shape, self.help, self.isRequired) = (name, shape, help, isRequired)
         }
 
-        static let limit = Argument("limit", .integer, "at most so many, 1 to 10000; 200 unless said")
+        static let limit = Argument("limit", .integer, "at most this many, 1 to 10000; 200 by default")
         static let program = Argument("program", .string, "a process number or a program's name", isRequired: true)
 
         var schema: JSON { ["type": .string(shape.rawValue), "description": .string(help)] }

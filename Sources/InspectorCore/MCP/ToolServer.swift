@@ -34,7 +34,7 @@ package struct ToolServer: Sendable {
     /// Handles one line, without its line ending.
     package mutating func take(_ line: [UInt8]) -> Step? {
         guard line.count <= Self.longestLine else {
-            return refuse(.null, .unreadable, "a line may hold \(Self.longestLine) bytes")
+            return refuse(.null, .unreadable, "a line can have at most \(Self.longestLine) bytes")
         }
         do throws(JSONReader.Problem) {
             return take(try JSONReader.read(line))
@@ -45,7 +45,7 @@ package struct ToolServer: Sendable {
 
     private mutating func take(_ message: JSON) -> Step? {
         guard case .object = message else {
-            return refuse(.null, .invalid, "a message is one object; batches are not taken")
+            return refuse(.null, .invalid, "a message is one object; batches are not supported")
         }
         guard message["jsonrpc"]?.string == "2.0" else { return refuse(.null, .invalid, "jsonrpc must be \"2.0\"") }
         guard let method = message["method"]?.string else {
@@ -89,7 +89,7 @@ package struct ToolServer: Sendable {
             [
                 "protocolVersion": .string(spoken), "capabilities": ["tools": [:]],
                 "serverInfo": ["name": "socktui", "version": .string(version)],
-                "instructions": "Tells why programs of this Linux host hang on their sockets. Nothing is ever changed.",
+                "instructions": "Explains why programs on this Linux host hang on their sockets. Changes nothing.",
             ], to: id)
     }
 

@@ -8,7 +8,7 @@ extension Model {
             return field.begin(.command, with: "break on ")
         }
         if let holder = otherProgram(of: socket.id) {
-            notice = hint("\(socket.id) is held by a breakpoint of \(holder.name), which alone can release it")
+            notice = hint("\(socket.id) is held by a breakpoint of \(holder.name); only that program can release it")
             return
         }
         var menu = Menu(
@@ -17,8 +17,8 @@ extension Model {
                 Menu.Item(key: "c", label: "continue, up to the next breakpoint", choice: .release(socket.id, .all)),
                 Menu.Item(key: "n", label: "let one read pass", choice: .release(socket.id, .read)),
                 Menu.Item(key: "b", label: "let some bytes pass...", choice: .typeRelease(socket.id)),
-                Menu.Item(key: "e", label: "edit what waits, and continue", choice: .editHeld(socket.id)),
-                Menu.Item(key: "x", label: "drop what waits, and continue", choice: .release(socket.id, .drop)),
+                Menu.Item(key: "e", label: "edit the bytes, and continue", choice: .editHeld(socket.id)),
+                Menu.Item(key: "x", label: "drop the bytes, and continue", choice: .release(socket.id, .drop)),
                 Menu.Item(key: "r", label: "reset both sides...", choice: .askReset(socket.id)),
                 Menu.Item(key: "a", label: "all breakpoints off", choice: .breaksOff),
             ])

@@ -23,7 +23,7 @@ extension Model {
         guard help.cursor < entries.count else { return [] }
         switch entries[help.cursor].does {
         case .nothing:
-            notice = hint("nothing to run here: this only explains")
+            notice = hint("nothing to run: this entry only explains")
             return []
         case .run(let line):
             self.help = nil

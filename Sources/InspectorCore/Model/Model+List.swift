@@ -81,7 +81,7 @@ extension Model {
     mutating func searchList(_ step: Int) {
         if list.found != nil { return moveInFound(step) }
         guard !list.search.isEmpty, !list.rows.isEmpty else {
-            notice = hint(naming("nothing is searched: {search} begins"))
+            notice = hint(naming("no search: {search} starts one"))
             return
         }
         guard let match = list.match(step, in: shared) else {
@@ -179,7 +179,7 @@ extension Model {
     /// Shows the result at the cursor, in the traffic of its connection.
     mutating func jumpToFound() {
         guard let found = list.found, let match = found.current else {
-            notice = hint(list.found?.progress.isOver == false ? "nothing is found yet" : "nothing was found")
+            notice = hint(list.found?.progress.isOver == false ? "nothing found yet" : "nothing was found")
             return
         }
         guard shared.shown?.socket(match.socket) != nil else {

@@ -14,7 +14,7 @@ extension Model {
 
     mutating func showOutput() {
         guard shared.child != nil else {
-            notice = hint("no program runs here: socktui run -- COMMAND starts one")
+            notice = hint("no program is running: socktui run -- COMMAND starts one")
             return
         }
         show(.output)
@@ -32,7 +32,7 @@ extension Model {
 
     mutating func signalChild(_ number: Int32) -> [Effect] {
         guard let child = shared.child, child.isRunning else {
-            notice = error("signal: \(shared.child.map { "\($0.name) does not run" } ?? "no program runs here")")
+            notice = error("signal: \(shared.child.map { "\($0.name) is not running" } ?? "no program is running")")
             return []
         }
         notice = hint("\(SignalWords.name(number)) was sent to \(child.title)")

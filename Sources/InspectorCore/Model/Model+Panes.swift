@@ -89,7 +89,7 @@ extension Model {
             return []
         }
         guard let selected, selected.isLive else {
-            notice = hint("only what is live can be paused")
+            notice = hint("only live sockets can be paused")
             return []
         }
         return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]

@@ -7,7 +7,7 @@ extension Model {
     /// Switches between the list of programs and the list of sockets.
     mutating func togglePrograms() {
         guard shared.showsHost else {
-            notice = hint("programs are listed where they are looked at from outside: socktui host")
+            notice = hint("programs are listed only by socktui host, which looks from outside")
             return
         }
         list.listPrograms(list.programs == nil)

@@ -133,9 +133,9 @@ extension Model {
 extension SnapshotMoment {
     /// How far back a live run can be rewound, in words.
     fileprivate var reach: String {
-        let beginning = "nothing is kept from before \(InstantText.text(first - origin))"
+        let beginning = "nothing before \(InstantText.text(first - origin)) is kept"
         guard dropped > 0 else { return beginning }
-        return beginning + "; for want of room \(Format.count(Int(clamping: dropped), "snapshot")) went early"
+        return beginning + "; \(Format.count(Int(clamping: dropped), "snapshot")) dropped early to save room"
     }
 }
 

@@ -27,7 +27,7 @@ extension Model {
     /// Moves to the next match, and wraps around. Unfolds a folded item.
     mutating func searchTraffic(_ step: Int) {
         guard let search = traffic.search else {
-            notice = hint(naming("nothing is searched: {search} begins"))
+            notice = hint(naming("no search: {search} starts one"))
             return
         }
         let outcome = traffic.find(step, of: search, in: document)
@@ -54,7 +54,7 @@ extension Model {
         if let id = list.selected, let item = traffic.item(in: document) {
             dialogs.openSave(id, item)
         } else {
-            notice = hint("nothing has passed here yet")
+            notice = hint("no traffic here yet")
         }
         return []
     }
@@ -72,7 +72,7 @@ extension Model {
             }
         case .item(let id):
             guard let socket = shared.latest?.socket(id), TalkWords.whyNoWriting(socket) == nil else {
-                notice = hint("\(id) takes no more bytes, so what was edited went nowhere")
+                notice = hint("\(id) takes no more bytes, so the edit was not sent")
                 return
             }
             composers.edit(id, in: shared) {
@@ -83,8 +83,8 @@ extension Model {
             if list.selected == id { showTalk(composing: true) }
             notice = hint(
                 isComposing
-                    ? naming("{send} sends what was edited")
-                    : naming("the line of \(id) holds what was edited: {write} goes there"))
+                    ? naming("{send} sends the edited text")
+                    : naming("the line of \(id) has the edited text: {write} goes there"))
         }
     }
 }

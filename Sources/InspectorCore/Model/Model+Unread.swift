@@ -17,7 +17,7 @@ extension Model {
         let rules = shared.options.peeks
         if let refusal = rules.refusal { return "unread bytes are not shown: \(refusal)" }
         if host.state == .listening { return "a listener has no unread bytes" }
-        guard host.process != nil else { return "which program has it open is not known" }
+        guard host.process != nil else { return "the program that has it open is not known" }
         guard !rules.isForeign(host) || rules.allowsOthers else {
             return "\(host.programText) is of \(host.programUserText): \(PeekRules.needsOthers)"
         }
@@ -27,7 +27,7 @@ extension Model {
     /// Shows or hides the unread bytes of the selected socket. Asks first if they belong to another user.
     mutating func toggleUnread() {
         guard let socket = selected, let host = socket.host else {
-            notice = hint("only sockets that are looked at from outside have this; traffic has what passed here")
+            notice = hint("only for sockets that are seen from outside; Traffic shows those opened here")
             return
         }
         if unreadRequest != nil { return hideUnread() }
@@ -79,7 +79,7 @@ extension DialogsState {
     mutating func openPeek(_ id: SocketID, _ host: HostSnapshot) {
         open = .menu(
             Menu(
-                title: "look at what \(host.programText) of \(host.programUserText) has not read?",
+                title: "show what \(host.programText) of \(host.programUserText) has not read?",
                 notes: [.words("This is written to the system log.")],
                 items: [
                     Menu.Item(key: "n", label: "no", choice: .stay),

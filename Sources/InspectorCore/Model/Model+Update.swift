@@ -57,7 +57,7 @@ extension Model {
             effects = []
         case .held(let id, let bytes): effects = editHeld(id, bytes)
         case .edited(.held(let id), let bytes, let wasChanged):
-            if !wasChanged { notice = hint("\(id): nothing was changed, and it stays held") }
+            if !wasChanged { notice = hint("\(id): unchanged, and still held") }
             effects = wasChanged ? [.fault(.release(.edit(bytes), id, nil))] : []
         case .edited(let subject, let bytes, let wasChanged):
             edited(subject, bytes, wasChanged: wasChanged)

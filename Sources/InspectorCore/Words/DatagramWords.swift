@@ -20,9 +20,9 @@ package enum DatagramWords {
     /// Returns the number of a relay's associations, and how others ended.
     package static func associations(_ counts: AssociationCounts) -> [Line] {
         var words = [Line(Format.count(counts.open, "association")), Line("\(Format.number(counts.opened)) in all")]
-        if counts.expired > 0 { words.append(Line("\(Format.number(counts.expired)) ended when quiet")) }
+        if counts.expired > 0 { words.append(Line("\(Format.number(counts.expired)) expired")) }
         if counts.evicted > 0 {
-            words.append(Line("\(Format.number(counts.evicted)) ended for want of room", Style(.warn)))
+            words.append(Line("\(Format.number(counts.evicted)) evicted for room", Style(.warn)))
         }
         return words
     }

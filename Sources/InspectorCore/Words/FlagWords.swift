@@ -28,7 +28,7 @@ package enum FlagWords {
     private static func reason(_ flag: SocketFlags, _ socket: SocketSnapshot, _ now: MonotonicTime) -> String {
         switch flag {
         case .socketStarted: "started \(Format.duration(now - socket.opened)) ago"
-        case .connected: socket.connected.map { "established \(Format.duration(now - $0)) ago" } ?? "bytes can pass"
+        case .connected: socket.connected.map { "established \(Format.duration(now - $0)) ago" } ?? "open"
         case .forbidReadsWrites: "a close was requested, so nothing new is queued"
         case .readsPaused: "\(tag(socket.reading)) timed out and awaits an answer"
         case .writesPaused: "\(tag(socket.writing)) timed out and awaits an answer"
@@ -38,11 +38,11 @@ package enum FlagWords {
         case .readSourceSuspended: whySuspended(socket)
         case .writeSourceSuspended: "nothing waits for room in the kernel's send buffer"
         case .queuedTLS: "TLS was requested"
-        case .startingReadTLS: "no read is queued before the TLS handshake any more"
-        case .startingWriteTLS: "no write is queued before the TLS handshake any more"
+        case .startingReadTLS: "no more reads are queued before the TLS handshake"
+        case .startingWriteTLS: "no more writes are queued before the TLS handshake"
         case .socketSecure: "the TLS handshake is done"
         case .socketHasReadEOF: "the peer's FIN was read"
-        case .readStreamClosed: "all before the FIN was delivered; writing goes on"
+        case .readStreamClosed: "bytes before FIN delivered; writing continues"
         case .dealloc: "the handle is being released"
         default: ""
         }
@@ -59,13 +59,13 @@ package enum FlagWords {
 
     private static func whySuspended(_ socket: SocketSnapshot) -> String {
         if socket.role == .listener { return "accepting is paused" }
-        if socket.isReadingPaused { return "reading was paused by hand" }
+        if socket.isReadingPaused { return "reading is paused" }
         if let current = socket.reading.current, current.isAsking {
             return "read interest is off while t\(current.tag) is paused"
         }
         if socket.flags.contains(.socketHasReadEOF) { return "nothing comes after the peer's FIN" }
         if socket.phase == .resolving || socket.phase == .connecting { return "not connected yet" }
         return socket.reading.current == nil
-            ? "no read is queued, so bytes wait in the kernel" : "bytes are there that no read takes yet"
+            ? "no read is queued, so bytes wait in the kernel" : "bytes are waiting for a read"
     }
 }

@@ -20,7 +20,7 @@ package enum WebSocketWords {
         case .payload(let opcode, let done, let total):
             return Progress(what: "payload of \(name(opcode))", done: done, total: total)
         case .nothing:
-            guard let passing = facts.observation else { return Progress(what: "nothing: what comes is discarded") }
+            guard let passing = facts.observation else { return Progress(what: "nothing: input is discarded") }
             return Progress(
                 what: passing.receivedFailure.map { "no more frames: \($0)" } ?? "nothing follows the Close")
         }

@@ -60,7 +60,7 @@ struct ComposerInfo {
     /// `= 40 bytes + CRLF  47 45 54 20`
     private func size(_ summary: LineSummary, _ composer: Composer) -> Line {
         var notes = summary.files > 0 ? " + \(Format.count(summary.files, "file"))" : ""
-        if composer.mode == .escapes, !summary.isText { notes += ", no UTF-8: sent as binary" }
+        if composer.mode == .escapes, !summary.isText { notes += ", not UTF-8: sent as binary" }
         return size(summary.count, notes, summary.beginning, composer)
     }
 

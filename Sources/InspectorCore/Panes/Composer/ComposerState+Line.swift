@@ -35,7 +35,7 @@ extension ComposerState {
             $0.editor.insert(text)
         }
         return Self.doublesLineEnds(text)
-            ? .hint("every line end is there twice; tmux pastes CRLF right with paste-buffer -pr") : nil
+            ? .hint("line ends are doubled; tmux pastes CRLF right with paste-buffer -pr") : nil
     }
 
     /// Whether every line ending is doubled, as `tmux paste-buffer -p` does with CRLF. This can't be distinguished from
@@ -54,7 +54,7 @@ extension ComposerState {
         guard let socket = recipient.socket, socket.acceptsWrites else { return Outcome() }
         let keys = shared.options.keys
         guard recipient.injection == nil else {
-            return .hint(keys.naming("the connection belongs to others: {close} closes it", in: .composer))
+            return .hint(keys.naming("this connection is not ours: {close} closes it", in: .composer))
         }
         guard socket.role != .datagram else {
             return .hint(keys.naming("datagrams have no FIN: {close} closes the socket", in: .composer))
@@ -65,7 +65,7 @@ extension ComposerState {
         // The cursor stays, because further typing would turn into commands.
         return Outcome(
             effects: [.send(.halfClose(socket.id))],
-            notice: .hint("FIN goes out after the queued writes; reading goes on"))
+            notice: .hint("FIN follows the queued writes; reading continues"))
     }
 
     /// Whether ^D would send FIN now.

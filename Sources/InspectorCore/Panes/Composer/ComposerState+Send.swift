@@ -9,7 +9,7 @@ extension ComposerState {
         case .failure(let failure): return .error("column \(failure.column): \(failure.message)")
         case .success(let message):
             guard composer.mode == .file ? !composer.editor.isEmpty : !message.isEmpty else {
-                return .hint("there is nothing to send")
+                return .hint("nothing to send")
             }
             return send(message, from: composer, to: recipient, in: shared)
         }

@@ -10,7 +10,7 @@ extension QueueLines {
         var line = label("RECV")
         switch facts.mode {
         case _ where socket.isReadingPaused: line.append(model.naming("paused by hand: {pause} resumes"), Style(.warn))
-        case .paused: line.append(model.naming("nobody receives: {read} takes one, or all"), Style(.warn))
+        case .paused: line.append(model.naming("not receiving: {read} takes one, or all"), Style(.warn))
         case .once: line.append("the next datagram")
         case .continuous: line.append("every datagram")
         }
@@ -71,7 +71,7 @@ extension DetailBuilder {
         }
         if let client = facts.client {
             rows += wrapped(
-                [safe("passes on for \(client)"), safe("and what \(socket.peerText) answers")], separator: " ")
+                [safe("forwards for \(client)"), safe("and what \(socket.peerText) answers")], separator: " ")
         }
         if let counts = facts.associations { rows += wrapped(DatagramWords.associations(counts), separator: "  ") }
         rows += wrapped(counters(facts), separator: "  ")
@@ -94,7 +94,7 @@ extension DetailBuilder {
         add(counters.filteredOut, "held back by the filter")
         add(counters.truncated, "cut off")
         add(counters.failed, "not sent")
-        add(counters.errors, "errors of datagrams sent before")
+        add(counters.errors, "errors of earlier datagrams")
         return words
     }
 

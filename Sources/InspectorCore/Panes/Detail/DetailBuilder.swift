@@ -68,7 +68,7 @@ struct DetailBuilder {
                 return Row(left: line)
             }
         guard model.shared.isOurs(socket.id) else { return rows }
-        let words = model.naming("{break} or :release lets it go on").split(separator: " ")
+        let words = model.naming("{break} or :release continues it").split(separator: " ")
         rows += wrapped(words.map { Line(String($0), Style(.dim)) }, separator: " ")
         return rows
     }

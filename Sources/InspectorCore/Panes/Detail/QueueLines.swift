@@ -230,9 +230,9 @@ package struct QueueLines {
 
     /// The reason why reading from the kernel has stopped.
     var heldBack: Line {
-        guard let linked = socket.linked else { return Line("held back: its delegate cannot keep up", Style(.warn)) }
+        guard let linked = socket.linked else { return Line("held back: delegate can't keep up", Style(.warn)) }
         if socket.relay?.isOtherGone == true { return Line("held back: \(linked) is gone", Style(.warn)) }
-        return Line("held back: \(linked) takes no more", Style(.warn))
+        return Line("held back: \(linked) can't keep up", Style(.warn))
     }
 
     var reading: Row {
@@ -263,7 +263,7 @@ package struct QueueLines {
 
     private var noRead: (text: String, role: Role) {
         if socket.flags.contains(.readStreamClosed) || socket.flags.contains(.socketHasReadEOF) {
-            return ("\(CloseWords.peerClosed): nothing more will come", .closed)
+            return ("\(CloseWords.peerClosed): no more data", .closed)
         }
         if socket.phase == .lingering { return ("further input is discarded", .dim) }
         let mayAct = model.allowsCommands

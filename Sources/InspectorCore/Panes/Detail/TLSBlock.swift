@@ -42,9 +42,9 @@ extension DetailBuilder {
         case nil: return Line("no certificate yet", Style(.dim))
         case .some(.none): return Line("the peer sent no certificate", Style(tls.role == .client ? .warn : .dim))
         case .passed where tls.expectedName == nil && tls.role == .client:
-            return Line("verified, for any name", Style(.warn))
+            return Line("verified, name not checked", Style(.warn))
         case .passed: return safe("verified\(name)", .lit)
-        case .pinned: return Line("verified: it is the pinned one", Style(.lit))
+        case .pinned: return Line("verified: pinned", Style(.lit))
         case .notRequired: return Line("NOT VERIFIED:", Style(.warn, [.bold]))
         case .acceptedByHand(nil): return Line("accepted by hand; it was valid", Style(.lit))
         case .acceptedByHand: return Line("ACCEPTED BY HAND:", Style(.warn, [.bold]))

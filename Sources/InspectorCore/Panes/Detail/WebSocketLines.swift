@@ -23,7 +23,7 @@ extension QueueLines {
         var right = Line()
         if socket.isHeldBack {
             if socket.linked == nil {
-                right.append("held back: its user cannot keep up", Style(.warn))
+                right.append("held back: its user can't keep up", Style(.warn))
             } else {
                 right.append(heldBack)
             }

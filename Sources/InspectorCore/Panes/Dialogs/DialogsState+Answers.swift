@@ -74,7 +74,7 @@ extension DialogsState {
             return .hint("a WebSocket has TLS from the first byte, or none: open it as wss://")
         }
         guard selected.tls == nil else {
-            return .hint("TLS was requested already: a connection can have it once")
+            return .hint("TLS was already requested on this connection")
         }
         let isServer = selected.role == .accepted
         let host = Self.host(of: selected.target)
@@ -87,7 +87,7 @@ extension DialogsState {
                     FormField(.trust, "Trust", .choice(["system", "file", "anyone"], 0)),
                     .text(.authority, "Authority", "", hint: "PEM file, or folder/"),
                     .text(.protocols, "ALPN", "", hint: "such as h2,http/1.1"),
-                    .text(.certificate, "Certificate", "", hint: "PEM file of ours"),
+                    .text(.certificate, "Certificate", "", hint: "our PEM file"),
                     .text(.key, "Key", "", hint: "PEM file; empty: the same"),
                 ]))
         return nil

@@ -12,7 +12,7 @@ extension DialogsState {
                 label: "[\(chosen.contains(column.name) ? "x" : " ")] "
                     + Format.padded(column.title, to: 8) + column.meaning, choice: .column(column.name))
         }
-        var menu = Menu(title: "columns, as far as there is room", items: items)
+        var menu = Menu(title: "columns, as many as fit", items: items)
         menu.selected = selected
         open = .menu(menu)
     }
@@ -35,7 +35,7 @@ extension DialogsState {
 
     /// Asks how to close the marked connections.
     mutating func openMarkedClose(_ live: Int) -> Model.Notice? {
-        guard live > 0 else { return .hint("the marked connections are closed already") }
+        guard live > 0 else { return .hint("the marked connections are already closed") }
         open = .menu(
             Menu(
                 title: "close \(Format.count(live, "marked connection"))?",
@@ -48,6 +48,6 @@ extension DialogsState {
     /// Asks where to save the traffic of the marked connections.
     mutating func openSaveMarked(_ sockets: [SocketID]) {
         open = .form(
-            Form(.saveMarked(sockets), [.text(.path, "Folder", "socktui-saved", hint: "made if it is not there")]))
+            Form(.saveMarked(sockets), [.text(.path, "Folder", "socktui-saved", hint: "created if missing")]))
     }
 }

@@ -16,7 +16,7 @@ extension DialogsState {
             ]
         }
         fields += [
-            .text(.certificate, "Certificate", "", hint: "PEM file of ours"),
+            .text(.certificate, "Certificate", "", hint: "our PEM file"),
             .text(.key, "Key", "", hint: "PEM file; empty: the same"),
         ]
         if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s, or empty")) }
@@ -60,16 +60,16 @@ extension DialogsState {
         guard selected.ownWebSocket == nil else {
             return .hint(shared.options.keys.naming(Model.webSocketReads))
         }
-        guard selected.acceptsReads else { return .hint("it is closing: no read is accepted any more") }
+        guard selected.acceptsReads else { return .hint("it is closing: no more reads are accepted") }
         let tag = FormField.text(.tag, "Tag", String(subject.composer.nextTag))
         let kind = FormField(.kind, "Kind", .choice(ReadRequest.Kind.Word.allCases.map(\.rawValue), 0))
         let fields: [FormField] =
             if selected.role == .datagram {
-                [FormField(.standing, "All", .toggle(true), hint: "off: the next datagram alone"), tag]
+                [FormField(.standing, "All", .toggle(true), hint: "off: only the next datagram"), tag]
             } else {
                 [kind] + ReadPart.allCases.map(FormField.part) + [
                     .text(.timeout, "Timeout", "", hint: "such as 30s, or empty"), tag,
-                    FormField(.standing, "Standing", .toggle(false), hint: "reads again and again"),
+                    FormField(.standing, "Standing", .toggle(false), hint: "keeps reading"),
                 ]
             }
         open = .form(Form(.read(selected.id), fields))
@@ -79,7 +79,7 @@ extension DialogsState {
     /// Asks how to close the selected connection.
     mutating func openCloseMenu(_ subject: Subject) -> Model.Notice? {
         guard let selected = subject.socket, selected.isLive else {
-            return .hint(subject.isSelected ? "it is closed already" : "nothing is selected")
+            return .hint(subject.isSelected ? "it is already closed" : "nothing is selected")
         }
         let id = selected.id
         func item(_ mode: CloseMode) -> Menu.Item {

@@ -66,7 +66,7 @@ extension DialogsState {
         let lost = items.reduce(UInt64(0)) { $0.saturatingAdd(UInt64($1.missingBytes)) }
         let dropped = form.chosen(.what) == 0 ? 0 : traffic.dropped
         open = nil
-        guard items.contains(where: { !$0.bytes.isEmpty }) else { return .hint("there is no byte to save") }
+        guard items.contains(where: { !$0.bytes.isEmpty }) else { return .hint("no bytes to save") }
         return Outcome(
             effects: [.save(path, items.flatMap { $0.bytes + $0.tail }, missing: lost, droppedItems: dropped)])
     }

@@ -28,7 +28,7 @@ extension Form {
         case .failure(let failure):
             throw Problem(field: .reply, message: "column \(failure.column): \(failure.message)")
         case .success(let reply):
-            guard !reply.isEmpty else { throw Problem(field: .reply, message: "what shall be sent?") }
+            guard !reply.isEmpty else { throw Problem(field: .reply, message: "the text to send is missing") }
             guard MessageText.preview(reply, sequence: 1).files == 0 else {
                 throw Problem(field: .reply, message: "a rule sends no files")
             }

@@ -48,20 +48,20 @@ package struct Template: Hashable, Sendable {
 
     private mutating func set(_ entry: TOML.Entry) throws(TOML.Failure) {
         guard case .string(let value) = entry.value else {
-            throw TOML.Failure(entry.position, "\(entry.path[1]) is a text in quotes")
+            throw TOML.Failure(entry.position, "\(entry.path[1]) must be text in quotes")
         }
         switch entry.path[1] {
         case "body": body = value
         case "mode":
             guard let mode = Composer.Mode(rawValue: value) else {
                 let known = Spelling.alternatives(Composer.Mode.allCases.map(\.rawValue))
-                throw TOML.Failure(entry.position, "mode is \(known), not \(value)")
+                throw TOML.Failure(entry.position, "mode must be \(known), not \(value)")
             }
             self.mode = mode
         case "eol":
             guard let ending = LineEnding.allCases.first(where: { $0.word == value }) else {
                 let known = Spelling.alternatives(LineEnding.allCases.map(\.word))
-                throw TOML.Failure(entry.position, "eol is \(known), not \(value)")
+                throw TOML.Failure(entry.position, "eol must be \(known), not \(value)")
             }
             self.ending = ending
         case "read-after":
@@ -71,7 +71,7 @@ package struct Template: Hashable, Sendable {
                 throw TOML.Failure(entry.position, "read-after: \(error)")
             }
         default:
-            throw TOML.Failure(entry.key, "a template has body, mode, eol and read-after, no \(entry.path[1])")
+            throw TOML.Failure(entry.key, "a template has body, mode, eol and read-after, not \(entry.path[1])")
         }
     }
 

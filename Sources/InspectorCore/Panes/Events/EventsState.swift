@@ -72,7 +72,7 @@ package struct EventsState: Hashable, Sendable {
     mutating func find(_ step: Int, in shared: Shared) -> Model.Notice? {
         let shown = shown(in: shared)
         guard !search.isEmpty, shown.count > 0 else {
-            return .hint(shared.options.keys.naming("nothing is searched: {search} begins", in: .events))
+            return .hint(shared.options.keys.naming("no search: {search} starts one", in: .events))
         }
         let begin = cursor.map(shown.index) ?? shown.count - 1
         for offset in 1...shown.count {

@@ -106,8 +106,8 @@ package struct ListColumn: Sendable {
 
     /// The columns that are shown if they are chosen and there is room, in this order.
     package static let optional: [ListColumn] = [
-        kernel("recvq", "RECV-Q", "bytes in the kernel that nobody has read", isOn: true) { $0.receiveQueue },
-        kernel("sendq", "SEND-Q", "bytes in the kernel that the peer has not acknowledged", isOn: true) {
+        kernel("recvq", "RECV-Q", "unread bytes in the kernel", isOn: true) { $0.receiveQueue },
+        kernel("sendq", "SEND-Q", "bytes in the kernel not acknowledged by the peer", isOn: true) {
             $0.sendQueue
         },
         bytes("rxtotal", "RX", "bytes received") { Int(clamping: $0.received) },
@@ -116,7 +116,7 @@ package struct ListColumn: Sendable {
         duration("age", "AGE", "time since it was connected") { socket, now in
             socket.host == nil ? now - (socket.connected ?? socket.opened) : nil
         },
-        duration("idle", "IDLE", "time since a byte last passed") { socket, now in
+        duration("idle", "IDLE", "time since the last byte") { socket, now in
             socket.activity.lastByte.map { now - $0 }
         },
         duration("deadline", "TIMEOUT", "time until the first timeout") { socket, now in
@@ -129,13 +129,13 @@ package struct ListColumn: Sendable {
             socket.callbacks?.lag
         },
         words("flags", "FLAGS", 8, "GCDAsyncSocket's flag word") { FlagWords.word($0.flags) },
-        words("local", "LOCAL", 21, "our own end") { $0.local?.description },
-        words("tls", "TLS", 8, "TLS: its version, or how far it has come") { $0.tls.map(TLSWords.column) },
+        words("local", "LOCAL", 21, "our address") { $0.local?.description },
+        words("tls", "TLS", 8, "TLS version, or handshake progress") { $0.tls.map(TLSWords.column) },
         words("alpn", "ALPN", 8, "the protocol that TLS agreed on") { $0.tls?.applicationProtocol },
-        words("ws", "WS", 7, "WebSocket: how far it has come, or its close code") {
+        words("ws", "WS", 7, "WebSocket state, or its close code") {
             $0.webSocket.map(WebSocketWords.column)
         },
-        words("name", "NAME", 14, "the name that the program gave it") { $0.name.isEmpty ? nil : $0.name },
+        words("name", "NAME", 14, "the name that the program set") { $0.name.isEmpty ? nil : $0.name },
     ]
 
     private static func bytes(

@@ -73,7 +73,7 @@ package struct ChildState: Hashable, Sendable {
         case .notStarted(let sentence, _): return sentence
         }
         guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))" }
-        return "\(how) without a connection: it made none, heeds no proxy variable, or a rule let none in"
+        return "\(how) without a connection: it made none, ignores proxy variables, or a rule blocked them"
             + (via == .socks ? "; try --via http" : "")
     }
 

@@ -36,9 +36,9 @@ package enum TalkWords {
             return "closing: nothing is sent after a Close"
         }
         if let passing = socket.passingWebSocket?.traffic, socket.linked != nil, passing.closeSent != nil {
-            return "a Close went out: no message can follow it"
+            return "a Close was sent: no message can follow it"
         }
-        if socket.isWriteShut { return "we sent FIN; nothing can be written any more" }
+        if socket.isWriteShut { return "we sent FIN; no more writes are possible" }
         if socket.phase == .lingering { return "closing: waiting for the peer's FIN" }
         if socket.flags.contains(.forbidReadsWrites) { return "closing when its queues are empty" }
         return nil

@@ -34,7 +34,7 @@ extension TrafficDocument {
         case .part(let item, let piece): partLines(item, piece)
         case .skipped(let item, let count): mark(Self.skipped(item, count), Style(.warn))
         case .unseen(let count):
-            mark("! \(Format.size(count)) passed before this was opened and are not here", Style(.warn))
+            mark("! \(Format.size(count)) from before this was opened are not here", Style(.warn))
         case .sentFile(let file): rows(sentLine(file))
         case .dropped(let count): mark("! \(count) older items dropped for room", Style(.warn))
         case .closed(let record): rows(closedLine(record))

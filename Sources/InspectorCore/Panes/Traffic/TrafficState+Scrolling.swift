@@ -98,8 +98,8 @@ extension TrafficState {
     }
 
     private func withItem(in document: TrafficDocument, _ act: (TrafficItem) -> Effect?) -> Outcome {
-        guard let item = item(in: document) else { return .hint("nothing has passed here yet") }
-        guard !item.bytes.isEmpty else { return .hint("no byte of it was kept") }
+        guard let item = item(in: document) else { return .hint("no traffic here yet") }
+        guard !item.bytes.isEmpty else { return .hint("none of its bytes were kept") }
         let missing = "without the \(Format.size(item.missingBytes)) that are not kept"
         return Outcome(
             effects: [act(item)].compactMap { $0 }, notice: item.missingBytes > 0 ? .hint(missing) : nil)

@@ -121,7 +121,7 @@ package struct Dissection: Sendable {
             requests.append(.packets(run: run, bytes))
         }
         if let length = tape?.length, length > Self.lengthLimit {
-            stage = .ended("\(Format.size(length)) were dissected, the most of one run; :view dissected begins again")
+            stage = .ended("\(Format.size(length)) were dissected, the limit of one run; :view dissected starts again")
             requests.append(.stop)
         } else if socket.closed != nil, tape?.isWhole == true {
             stage = .finishing
