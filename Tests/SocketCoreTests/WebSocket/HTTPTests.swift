@@ -74,4 +74,15 @@ struct HTTPTests {
     func base64(_ text: String, _ expected: String) {
         #expect(Base64.text(Array(text.utf8)) == expected)
     }
+
+    @Test("a response sets none of the fields that are added, and no Transfer-Encoding")
+    func responseFields() {
+        func fault(_ name: String) -> String? {
+            HTTPResponse(status: 200, fields: [HTTPField(name, "x")], text: "").fault
+        }
+        #expect(fault("Connection") == "Connection: is added automatically; leave it out")
+        #expect(fault("content-length") == "content-length: is added automatically; leave it out")
+        #expect(fault("Transfer-Encoding")?.contains("is not supported") == true)
+        #expect(fault("X-Mine") == nil)
+    }
 }

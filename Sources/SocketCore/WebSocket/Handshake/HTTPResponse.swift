@@ -22,15 +22,22 @@ public struct HTTPResponse: Hashable, Sendable {
         self.init(status: status, fields: fields, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
     }
 
-    /// Why the response can't be sent, or `nil` if it can: a status outside 200...599, an invalid field, or a field
-    /// that is added automatically.
+    /// Why the response can't be sent, or `nil` if it can: a status outside 200...599, an invalid field, a field
+    /// that is added automatically, or `Transfer-Encoding`, because the body has a `Content-Length`.
     public var fault: String? {
         if !(200...599).contains(status) { return "status \(status): must be 200 to 599" }
-        let added: Set = ["content-length", "content-type", "connection", "transfer-encoding"]
         for field in fields + [HTTPField("Content-Type", contentType)] {
             if let fault = field.fault { return fault }
         }
-        return fields.first { added.contains($0.name.lowercased()) }.map { "\($0.name): is added automatically" }
+        return fields.lazy.compactMap(Self.fault).first
+    }
+
+    private static func fault(_ field: HTTPField) -> String? {
+        switch field.name.lowercased() {
+        case "content-length", "content-type", "connection": "\(field.name): is added automatically; leave it out"
+        case "transfer-encoding": "\(field.name): is not supported; the body is sent with Content-Length"
+        default: nil
+        }
     }
 
     /// Returns the response's bytes on the wire, without the body for a HEAD request.
@@ -72,9 +79,9 @@ public struct HTTPResponse: Hashable, Sendable {
 extension HTTPField {
     /// Why the field can't be sent, or `nil` if it can. A line ending in a value would begin another field.
     package var fault: String? {
-        guard HTTPGrammar.isToken(name) else { return "field \(HTTPText.shown(name.utf8)): is no name of a field" }
+        guard HTTPGrammar.isToken(name) else { return "field \(HTTPText.shown(name.utf8)): is not a field name" }
         guard HTTPGrammar.isFieldValue(value) else {
-            return "field \(name): its value holds a line ending or another control character"
+            return "field \(name): its value contains a line ending or another control character"
         }
         return nil
     }

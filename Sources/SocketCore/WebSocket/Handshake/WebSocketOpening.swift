@@ -17,7 +17,7 @@ public struct WebSocketOpening: Hashable, Sendable {
     /// Creates options with the default values.
     public init() {}
 
-    /// Fields that the handshake writes automatically.
+    /// Fields that only the handshake may set: its own, and those of a body, which it does not have.
     private static let own: Set = ["host", "upgrade", "connection", "content-length", "transfer-encoding"]
 
     /// Why these options can't be used, as `argument: sentence`, or `nil` if they can.
@@ -30,7 +30,7 @@ public struct WebSocketOpening: Hashable, Sendable {
         if requiresSubprotocol, subprotocols.isEmpty { return "requiresSubprotocol: no subprotocol is offered" }
         for cookie in cookies {
             if let fault = cookie.fault { return "cookie: \(fault)" }
-            if cookie.value.utf8.contains(where: { $0 == 0x3B }) { return "cookie \(cookie.name): holds a semicolon" }
+            if cookie.value.utf8.contains(0x3B) { return "cookie \(cookie.name): must not contain a semicolon" }
         }
         if let origin, let fault = HTTPField("Origin", origin).fault { return fault }
         return fields.lazy.compactMap(fault).first
@@ -40,12 +40,12 @@ public struct WebSocketOpening: Hashable, Sendable {
         if let fault = field.fault { return fault }
         let name = field.name.lowercased()
         if Self.own.contains(name) || name.hasPrefix("sec-websocket-") {
-            return "field \(field.name): is written by the handshake itself"
+            return "field \(field.name): is reserved for the handshake"
         }
         let isTwice =
             name == "origin" && origin != nil || name == "cookie" && !cookies.isEmpty
             || name == "authorization" && credentials != nil
-        return isTwice ? "field \(field.name): is set by a setting of its own too" : nil
+        return isTwice ? "field \(field.name): is already set by another option" : nil
     }
 
     /// Returns the fields for these options, without those of the handshake itself.
