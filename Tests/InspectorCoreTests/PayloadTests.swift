@@ -224,7 +224,7 @@ struct ReplyRuleTests {
         model.press(.tab)
         model.type("x")
         #expect(model.press(.enter).isEmpty)
-        #expect(draw(model, size).text.contains("\\1: a regular expression cannot refer back"))
+        #expect(draw(model, size).text.contains("\\1: back-references are not supported"))
         model.press(.control("u"))
         model.type("^PING")
         model.press(.tab)

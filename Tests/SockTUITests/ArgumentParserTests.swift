@@ -165,10 +165,10 @@ struct ArgumentParserTests {
             ("relay tls://:0 h:1 --cert c --insecure", "--insecure goes with connect"),
             ("relay --socks5 tls://:0", "--socks5: tls://:0: a TLS server needs a certificate"),
             ("relay :0 udp://h:1", "udp://h:1: datagrams need udp:// to listen, as in udp://:5353 udp://h:1"),
-            ("relay ws://:0 h:1", "only tcp://, tls:// and unix: are known here; write host:port"),
+            ("relay ws://:0 h:1", "only tcp://, tls:// and unix: are supported here; write host:port"),
             (
                 "connect ftp://h:1",
-                "ftp://h:1: only tcp://, tls://, ws://, wss://, ws+unix:, wss+unix:, udp://, unixgram: and unix: are known here"
+                "ftp://h:1: only tcp://, tls://, ws://, wss://, ws+unix:, wss+unix:, udp://, unixgram: and unix: are supported here"
             ),
         ] {
             let error = #expect(throws: UsageError.self) { try parse(line) }

@@ -6,14 +6,14 @@ public struct EndpointError: Error, Hashable, Sendable, CustomStringConvertible 
     public let problem: String
 
     /// The problem of an address with an unknown scheme.
-    static let unknownScheme = "only tcp:// and unix: are known here; write host:port"
+    static let unknownScheme = "only tcp:// and unix: are supported here; write host:port"
 
     /// Returns the error with these additional schemes named where a scheme is unknown. For grammars that extend this
     /// one.
     package func naming(_ schemes: [String]) -> EndpointError {
         guard problem == Self.unknownScheme else { return self }
         let known = "tcp://, " + schemes.joined(separator: ", ") + " and unix:"
-        return EndpointError(text: text, problem: "only \(known) are known here; write host:port")
+        return EndpointError(text: text, problem: "only \(known) are supported here; write host:port")
     }
 
     /// Creates an error. For grammars that extend this one.
@@ -85,11 +85,11 @@ extension Endpoint {
             let colon = text.firstIndex(of: ":") ?? text.endIndex
             host = String(text[..<colon])
             tail = text[colon...]
-            if tail.hasPrefix(":/") { throw Problem(text: "a path is written unix:\(tail.dropFirst())") }
+            if tail.hasPrefix(":/") { throw Problem(text: "write a path as unix:\(tail.dropFirst())") }
             if tail.dropFirst().contains(":") { throw Problem(text: tooManyColons(text)) }
             try checkName(host)
             if tail.isEmpty, let port = UInt16(host), port > 0 {
-                throw Problem(text: "a port alone is written :\(port)")
+                throw Problem(text: "write a port alone as :\(port)")
             }
         }
         guard tail.first == ":" else {
@@ -99,7 +99,7 @@ extension Endpoint {
     }
 
     private static func port(_ digits: Substring, lowest: UInt16) throws(Problem) -> UInt16 {
-        if digits.isEmpty { throw Problem(text: "the port behind the colon is missing") }
+        if digits.isEmpty { throw Problem(text: "no port after the colon") }
         guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
             throw Problem(text: "the port \(digits) is not a number; write digits, as in :80")
         }
@@ -115,11 +115,11 @@ extension Endpoint {
             $0.properties.isASCIIHexDigit || ":.%".unicodeScalars.contains($0)
         }
         return isNumeric
-            ? "an IPv6 address stands in brackets, as in [::1]:80" : "there is a colon too many; write host:port"
+            ? "write an IPv6 address in brackets, as in [::1]:80" : "too many colons; write host:port"
     }
 
     private static func checkName(_ host: String) throws(Problem) {
-        if host.hasPrefix("@") { throw Problem(text: "an abstract name is written unix:\(host)") }
+        if host.hasPrefix("@") { throw Problem(text: "write an abstract name as unix:\(host)") }
         let unfit = host.unicodeScalars.first { $0.value <= 0x20 || "/@?#[]\\%\"'<>,;".unicodeScalars.contains($0) }
         if let unfit {
             throw Problem(

@@ -21,7 +21,7 @@ package enum TerminatorSearch {
     package static func find(
         _ terminator: [UInt8], in bytes: UnsafeRawBufferPointer, from offset: Int
     ) -> Outcome {
-        precondition(!terminator.isEmpty, "an empty terminator ends everywhere")
+        precondition(!terminator.isEmpty, "the terminator must not be empty")
         precondition(0...bytes.count ~= offset, "offset \(offset) of \(bytes.count) bytes")
         return terminator.withUnsafeBytes { find($0, in: bytes, from: offset) }
     }

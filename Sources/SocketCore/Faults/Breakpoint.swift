@@ -82,7 +82,7 @@ extension Breakpoint: CustomStringConvertible {
             let word = try reader.next("on and a point are missing, as in on bytes 4711")
             if word.kind == .plain, word.text == "on" { break }
             if word.kind == .plain, let way = FaultDirection(rawValue: word.text) {
-                guard direction == nil else { throw word.problem("the direction is there already") }
+                guard direction == nil else { throw word.problem("the direction is already given") }
                 direction = way
             } else if direction != nil {
                 throw word.problem("on must follow the direction")
@@ -91,7 +91,7 @@ extension Breakpoint: CustomStringConvertible {
             }
         }
         let point = try point(&reader)
-        if let extra = try reader.next() { throw extra.problem("nothing follows the point") }
+        if let extra = try reader.next() { throw extra.problem("nothing may follow the point") }
         return Breakpoint(point, direction, filter: filter.joined(separator: " "))
     }
 

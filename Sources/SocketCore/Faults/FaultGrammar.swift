@@ -20,10 +20,10 @@ struct FaultGrammar {
             let word = try reader.next("an effect is missing, such as latency 200ms or reset")
             guard word.kind == .plain else { throw unknown(word) }
             if let way = FaultDirection(rawValue: word.text) {
-                guard direction == nil else { throw word.problem("the direction is there already") }
+                guard direction == nil else { throw word.problem("the direction is already given") }
                 direction = way
             } else if let condition = try condition(word) {
-                guard names.insert(condition.key).inserted else { throw word.problem("is there twice") }
+                guard names.insert(condition.key).inserted else { throw word.problem("is given twice") }
                 conditions.append(condition)
             } else if let effect = try effect(word) {
                 return try finish(word, effect)
@@ -35,7 +35,7 @@ struct FaultGrammar {
 
     private mutating func finish(_ word: FaultReader.Word, _ effect: FaultEffect) throws(FaultProblem) -> FaultRule {
         if let extra = try reader.next() {
-            throw extra.problem("\(word.text) is \(FaultWord.effect(effect).usage); nothing follows it")
+            throw extra.problem("\(word.text) is \(FaultWord.effect(effect).usage); nothing may follow it")
         }
         if let problem = FaultRule(effect, direction, when: conditions).contradiction { throw word.problem(problem) }
         return FaultRule(effect, direction, when: conditions)
@@ -132,11 +132,11 @@ struct FaultGrammar {
         let word = try reader.peek()
         let pattern = try reader.pattern(after: "replace")
         if case .expression(let expression) = pattern, expression.matches([]), let word {
-            throw word.problem("matches no bytes at all too, and there is nothing to replace in those")
+            throw word.problem("also matches zero bytes, which cannot be replaced")
         }
         guard try reader.take("with") else {
             guard let word = try reader.next() else {
-                throw reader.missing("replace needs with BYTES after what it replaces")
+                throw reader.missing("replace needs with BYTES after its pattern")
             }
             throw word.problem("replace needs with BYTES here")
         }
@@ -176,7 +176,7 @@ extension FaultRule {
         let hasFrame = conditions.contains { if case .frame = $0 { true } else { false } }
         switch effect {
         case .noAccept where direction != nil || !isAfterTimeOnly:
-            return "no-accept is of the listener: it takes no condition but after TIME, and no direction"
+            return "no-accept applies to the listener: it takes no direction and no condition except after TIME"
         case .refuse where direction != nil:
             return "refuse ends the whole connection: it takes no direction"
         case .refuse

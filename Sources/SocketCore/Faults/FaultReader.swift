@@ -110,12 +110,12 @@ struct FaultReader {
         guard index < characters.count else {
             throw FaultProblem(
                 word: PrintableText.escaped(string(start..<index)), column: start + 1,
-                message: "a \(end) is missing at its end")
+                message: "the closing \(end) is missing")
         }
         index += 1
         let word = Word(kind: kind, text: String(text), typed: string(start..<index), column: start + 1)
         guard index == characters.count || characters[index] == " " || characters[index] == "\t" else {
-            throw word.problem("a blank must follow it")
+            throw word.problem("must be followed by a blank")
         }
         return word
     }
@@ -129,7 +129,7 @@ extension FaultReader {
         let word = try next("\(name) needs a number after it")
         guard word.kind == .plain, word.text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let number = UInt64(word.text), number > 0, number <= UInt64(Int64.max)
-        else { throw word.problem("\(name) needs a number from 1 on") }
+        else { throw word.problem("\(name) needs a number of at least 1") }
         return number
     }
 
@@ -137,7 +137,7 @@ extension FaultReader {
         let word = try next("\(name) needs a number of bytes after it, as in \(name) 1K")
         guard let size = Self.size(word), size >= least else {
             throw word.problem(
-                "\(name) needs a number of bytes\(least > 0 ? " from \(least) on" : ""), as in 512 or 8K")
+                "\(name) needs a number of bytes\(least > 0 ? ", at least \(least)" : ""), as in 512 or 8K")
         }
         return size
     }
@@ -148,7 +148,7 @@ extension FaultReader {
     }
 
     mutating func time(after name: String) throws(FaultProblem) -> Duration {
-        let word = try next("\(name) needs a length of time after it, as in \(name) 200ms")
+        let word = try next("\(name) needs a duration after it, as in \(name) 200ms")
         guard let time = Self.time(word) else { throw word.problem("\(name) \(FaultText.needsTime(word.text))") }
         return time
     }

@@ -87,7 +87,7 @@ package enum FaultText {
         let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
         let isOutOfRange = !digits.isEmpty && ["us", "ms", "s", "m"].contains(text.dropFirst(digits.count))
         return isOutOfRange
-            ? "needs a length of time from 1us to 1440m" : "needs a length of time, as in 500us, 200ms, 5s or 2m"
+            ? "needs a duration from 1us to 1440m" : "needs a duration, as in 500us, 200ms, 5s or 2m"
     }
 
     static func size(_ count: UInt64) -> String { SizeText.show(Int(clamping: count)) }

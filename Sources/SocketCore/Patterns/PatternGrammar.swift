@@ -26,7 +26,7 @@ struct PatternGrammar {
 
     mutating func read() throws(Pattern.Failure) -> Node {
         let node = try choice()
-        if next != nil { throw failure("a ) too many; \\) means the character") }
+        if next != nil { throw failure("an unmatched ); \\) means the character") }
         return node
     }
 
@@ -86,7 +86,7 @@ struct PatternGrammar {
         let range = (least ?? 0, most)
         guard max(range.0, most ?? 0) <= Self.mostRepeats, range.0 <= most ?? .max else {
             throw failure(
-                "\(shown(units[begin..<index])): counts go from 0 to \(Self.mostRepeats), the smaller one first")
+                "\(shown(units[begin..<index])): counts must be 0 to \(Self.mostRepeats), the smaller one first")
         }
         return range
     }
@@ -119,7 +119,7 @@ struct PatternGrammar {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Pattern.deepest else { throw failure("groups are nested too deeply") }
-        if take("?"), !take(":") { throw failure("of the groups that begin with (? there is (?: only") }
+        if take("?"), !take(":") { throw failure("of the groups that begin with (?, only (?: is supported") }
         let node = try choice()
         guard take(")") else { throw failure("a ) is missing") }
         return node

@@ -97,7 +97,7 @@ struct UnitSet: Hashable, Sendable {
             index += 2
             return UnitSet(digits[0] << 4 | digits[1], ignoresCase: false)
         case "1"..."9":
-            throw Pattern.Failure(message: "\\\(scalar): a regular expression cannot refer back to its groups here")
+            throw Pattern.Failure(message: "\\\(scalar): back-references are not supported")
         case "a"..."z", "A"..."Z":
             throw Pattern.Failure(message: "\\\(scalar): no such escape; there are \\d \\w \\s \\b \\n \\r \\t \\xHH")
         default: return UnitSet(unit, ignoresCase: ignoresCase)
@@ -142,7 +142,7 @@ struct PatternBrackets {
             if at(index, "["), at(index + 1, ":") {
                 set.add(UnitSet(try namedClass(&index)))
             } else if at(index, "["), at(index + 1, ".") || at(index + 1, "=") {
-                throw Self.failure("[. and [= mean nothing here; \\[ means the character")
+                throw Self.failure("[. and [= are not supported; \\[ means the character")
             } else {
                 try readRange(&index, &set)
             }
@@ -166,7 +166,7 @@ struct PatternBrackets {
         }
         index += 1
         guard case .unit(let high) = try item(&index), low <= high else {
-            throw Self.failure("a range in [ ] goes from the smaller character to the larger one")
+            throw Self.failure("a range in [ ] must go from the smaller character to the larger one")
         }
         set.add(low...high, ignoresCase: ignoresCase)
     }

@@ -126,7 +126,7 @@ extension ReadRequest.Kind {
             let shown = EscapedText.show(terminator.prefix(16)) + (terminator.count > 16 ? "..." : "")
             return "no delimiter \"\(shown)\" within the limit of \(limit ?? 0) bytes"
         case .frame(let prefix):
-            return "the frame's length is not within \(prefix.headerLength) (its header) and \(prefix.limit) bytes"
+            return "the frame's length is not between \(prefix.headerLength) (its header) and \(prefix.limit) bytes"
                 + " (the limit)"
         case .available, .length:
             return "the limit was reached"

@@ -41,17 +41,17 @@ struct FaultGrammarTests {
             ("latency 0ms", "0ms", 9, "from 1us to 1440m"),
             ("latency 5ms jitter", "", 19, "jitter"), ("after 1k reset", "1k", 7, "bytes"),
             ("after soon reset", "soon", 7, "5s"), ("upstream downstream reset", "downstream", 10, "already"),
-            ("connection 0 reset", "0", 12, "from 1 on"), ("first 2 first 3 reset", "first", 9, "twice"),
+            ("connection 0 reset", "0", 12, "at least 1"), ("first 2 first 3 reset", "first", 9, "twice"),
             ("peer localhost reset", "localhost", 6, "10.0.0.0/8"), ("match /a( reset", "/a( reset", 7, "/ is missing"),
             ("match /a(/ reset", "/a(/", 7, ")"), ("match \"\" reset", "\"\"", 7, "1 to 1024"),
             ("match hex:0 reset", "hex:0", 7, "two hex digits"), ("insert a\\q", "a\\q", 9, "escape"),
             ("frame txt reset", "txt", 7, "text, binary"), ("prob 2 reset", "2", 6, "up to 1"),
             ("corrupt 3", "", 10, "bits"), ("corrupt x bits", "x", 9, "8192"),
-            ("reset now", "now", 7, "nothing follows"),
+            ("reset now", "now", 7, "nothing may follow"),
             ("upstream no-accept", "no-accept", 10, "no direction"), ("after 1K no-accept", "no-accept", 10, "TIME"),
             ("after 1K refuse", "refuse", 10, "connection"), ("prob 0.1 loss 0.1", "loss", 10, "leave out prob"),
-            ("replace /x*/ with y", "/x*/", 9, "no bytes"), ("replace x y", "y", 11, "with"),
-            ("limit -1", "-1", 7, "bytes"), ("bandwidth 0", "0", 11, "from 1 on"),
+            ("replace /x*/ with y", "/x*/", 9, "zero bytes"), ("replace x y", "y", 11, "with"),
+            ("limit -1", "-1", 7, "bytes"), ("bandwidth 0", "0", 11, "at least 1"),
             ("frame ping loss 0.5", "loss", 12, "WebSocket"),
             ("match /a/b reset", "/a/", 7, "blank"),
         ])
@@ -108,7 +108,7 @@ struct FaultGrammarTests {
         "A bad breakpoint gets an error that names the word",
         arguments: [
             ("bytes 5", "", "on"), ("on", "", "accept"), ("on byte 5", "byte", "bytes?"), ("on bytes", "", "bytes"),
-            ("upstream x on fin", "x", "on must follow"), ("on fin now", "now", "nothing follows"),
+            ("upstream x on fin", "x", "on must follow"), ("on fin now", "now", "nothing may follow"),
         ])
     func badBreakpoints(text: String, word: String, hint: String) {
         do {
