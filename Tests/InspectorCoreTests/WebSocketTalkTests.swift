@@ -67,7 +67,7 @@ struct WebSocketTalkTests {
     @Test("what must not be sent is refused where it was typed, and says what would be right")
     func refusals() {
         for (line, words) in [
-            ("close 1005", "1000 to 1003, 1007 to 1014 and 3000 to 4999 may"),
+            ("close 1005", "1000 to 1003, 1007 to 1014 and 3000 to 4999 are allowed"),
             ("close 70000", "a close code is a number"),
             ("close 1000 " + String(repeating: "x", count: 124), "at most 123 bytes"),
             ("ping " + String(repeating: "x", count: 126), "at most 125 bytes"), ("fragments", "needs parts"),

@@ -76,22 +76,22 @@ extension WebSocketFailure: CustomStringConvertible {
         case .overlongLength(let length): "length \(length) is not in its shortest form"
         case .impossibleLength(let length): "length 0x\(String(length, radix: 16)) has its top bit set"
         case .controlTooLong(let length):
-            "a control frame holds at most 125 bytes, this one has a length of \(length == 126 ? "16" : "64") bits"
+            "a control frame holds at most 125 bytes, this one has a \(length == 126 ? "16" : "64")-bit length"
         case .fragmentedControl(let opcode): "a \(opcode) frame must not be fragmented"
-        case .nothingToContinue: "a continuation frame without a message to go on with"
+        case .nothingToContinue: "a continuation frame with no message to continue"
         case .unfinishedMessage: "a new message within an unfinished one"
         case .frameTooBig(let length, let limit): "frame of \(length) bytes, the limit is \(limit)"
         case .messageTooBig(let limit): "message of more than \(limit) bytes, which is the limit"
         case .noRoom(let limit): "unfinished messages take up \(limit) bytes in all, which is the limit"
-        case .messageTimeout(let time): "message not whole within \(time) and its length's share"
+        case .messageTimeout(let time): "message not complete within \(time) plus the time for its length"
         case .tooManyEmptyFragments(let limit): "message of more than \(limit) empty fragments, which is the limit"
         case .invalidUTF8(let offset): "text is not UTF-8 at offset \(offset)"
-        case .corruptDeflate: "compressed message is no DEFLATE data"
-        case .cutCloseCode: "a Close of 1 byte, its code has 2"
+        case .corruptDeflate: "compressed message is not DEFLATE data"
+        case .cutCloseCode: "a Close of 1 byte; a close code has 2"
         case .badCloseCode(let code): "close code \(code.rawValue) must not be sent"
         case .badCloseReason: "the reason of a Close is not UTF-8"
         case .pongTimeout(let time): "no pong within \(time)"
-        case .closeTimeout(let time): "closing handshake not over within \(time)"
+        case .closeTimeout(let time): "closing handshake not complete within \(time)"
         case .endedWithoutClose: "the connection ended without a Close"
         }
     }
@@ -127,14 +127,14 @@ extension WebSocketRefusal: CustomStringConvertible {
     /// One sentence for the user that says what would be valid.
     public var description: String {
         switch self {
-        case .notOpen(let state): "the WebSocket is \(state), it sends while it is open"
+        case .notOpen(let state): "the WebSocket is \(state); it must be open to send"
         case .queueFull(let bytes, let queued, let limit):
-            "\(bytes) bytes do not fit behind the \(queued) queued: the limit is \(limit)"
-        case .notUTF8(let offset): "text must be UTF-8, it is not at offset \(offset); send it as binary"
+            "\(bytes) bytes and the \(queued) already queued exceed the limit of \(limit)"
+        case .notUTF8(let offset): "text is not UTF-8 at offset \(offset); send it as binary"
         case .payloadTooLong(let count): "a ping or pong holds at most 125 bytes, not \(count)"
         case .tooManyControls(let limit): "\(limit) pings and pongs wait to be sent, which is the limit"
         case .closeCode(let code):
-            "close code \(code.rawValue) must not be sent; 1000 to 1003, 1007 to 1014 and 3000 to 4999 may"
+            "close code \(code.rawValue) must not be sent; 1000 to 1003, 1007 to 1014 and 3000 to 4999 are allowed"
         case .reasonTooLong(let count): "a close reason has at most 123 bytes of UTF-8, not \(count)"
         case .reasonWithoutCode: "a close reason needs a code before it, such as 1000"
         case .noSuchMessage(let id): "message \(id.number) is not being streamed"

@@ -162,7 +162,7 @@ extension WebSocketMachine {
             events.append(.closeReceived(close))
             pings.stop()
             perform(closing.receive(close, now: now), now: now, into: &events)
-        case .continuation, .text, .binary: fatalError("\(frame.opcode) is no control frame")
+        case .continuation, .text, .binary: fatalError("\(frame.opcode) is not a control frame")
         }
     }
 

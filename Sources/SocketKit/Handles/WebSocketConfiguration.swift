@@ -81,7 +81,7 @@ extension WebSocketConfiguration {
         if headLimit < 256 { return "headLimit \(headLimit): must be at least 256 bytes" }
         if let fault = proxy?.credentials?.fault { return "proxy: \(fault)" }
         if let tls, tls.applicationProtocols.contains(where: { $0 != "http/1.1" }) {
-            return "tls.applicationProtocols: a WebSocket's handshake is HTTP/1.1's; leave it empty"
+            return "tls.applicationProtocols: a WebSocket's handshake uses HTTP/1.1; leave it empty"
         }
         return opening.fault
     }

@@ -59,7 +59,7 @@ extension Connection {
         guard var failed = action.failure(as: operation) else { return }
         failed.error = SocketError(
             .badConfiguration, operation: failed.error.operation,
-            detail: "a WebSocket reads and writes by itself; send it messages")
+            detail: "a WebSocket does its own reads and writes; send messages instead")
         fail(failed)
     }
 }

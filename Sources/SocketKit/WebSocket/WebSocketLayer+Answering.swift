@@ -35,7 +35,7 @@ extension WebSocketLayer {
         }
         switch verdict {
         case .http(let answer):
-            let fault = answer.fault.map { HTTPResponse(status: 500, text: "the server's own answer: \($0)\n") }
+            let fault = answer.fault.map { HTTPResponse(status: 500, text: "the server's own response: \($0)\n") }
             return refuse(fault ?? answer, nil, isHead: request.method == "HEAD", on: connection)
         case .upgrade(let own): fields = own
         }
@@ -101,7 +101,7 @@ extension WebSocketLayer {
         connection.close(
             error: SocketError(
                 .writeTimeout, operation: "handshake",
-                detail: "\(connection.peer?.description ?? connection.target): the answer was not taken, "
-                    + "\(left) bytes of it are left"))
+                detail: "\(connection.peer?.description ?? connection.target): the response was not accepted, "
+                    + "\(left) bytes of it are unsent"))
     }
 }

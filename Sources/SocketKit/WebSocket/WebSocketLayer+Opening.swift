@@ -71,7 +71,7 @@ extension WebSocketLayer {
         guard let plan, !connection.machine.isClosed else { return }
         if let context = plan.tls {
             guard early.isEmpty else {
-                return fail(.badHandshake, "bytes came through the tunnel before TLS", on: connection)
+                return fail(.badHandshake, "bytes arrived through the tunnel before TLS", on: connection)
             }
             do throws(SocketError) {
                 try connection.startTLS(context)

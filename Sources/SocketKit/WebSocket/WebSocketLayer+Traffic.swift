@@ -68,13 +68,15 @@ extension WebSocketLayer {
         }
         let bytes = waitingBytes + command.byteCount
         guard case .over = stage else {
-            if bytes <= configuration.settings.limits.sendQueueBytes {
+            let limit = configuration.settings.limits.sendQueueBytes
+            if bytes <= limit {
                 waiting.append((command, operation))
                 waitingBytes = bytes
                 return true
             }
             let error = SocketError(
-                .badParameter, operation: "send", detail: "\(bytes) bytes wait until it is open, which is too many")
+                .badParameter, operation: "send",
+                detail: "\(bytes) bytes queued before it is open exceed the limit of \(limit)")
             tell(.failed(operation, error), on: connection)
             return false
         }

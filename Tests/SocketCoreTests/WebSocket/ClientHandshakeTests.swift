@@ -295,6 +295,6 @@ struct ClientHandshakeTests {
             Issue.record("went on")
             return
         }
-        #expect(problem.contains("without an answer"))
+        #expect(problem.contains("without a response"))
     }
 }

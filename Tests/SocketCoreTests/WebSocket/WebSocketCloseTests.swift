@@ -176,7 +176,7 @@ import Testing
         #expect(bench.flush() == [.text("Hello")])
         bench.acknowledgeEnd()
         #expect(
-            bench.flush() == [.close(1002, "a continuation frame without a message to go on with")])
+            bench.flush() == [.close(1002, "a continuation frame with no message to continue")])
         #expect(bench.takeEvents().last == .endOutput)
         bench.receiveEnd()
         #expect(bench.report?.failure == .nothingToContinue && bench.report?.wasClean == false)

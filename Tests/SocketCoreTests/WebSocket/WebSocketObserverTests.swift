@@ -102,7 +102,7 @@ struct WebSocketObserverTests {
         let bench = Bench()
         bench.client(Bench.request())
         bench.server(Bench.answer(accept: "x"))
-        #expect(bench.picture?.problem == "Sec-WebSocket-Accept \"x\" does not answer the key")
+        #expect(bench.picture?.problem == "Sec-WebSocket-Accept \"x\" does not match the key")
         bench.client(WireFrame.text("still"))
         #expect(bench.seen(.client) == ["text still"])
         let chosen = Bench()
@@ -206,9 +206,9 @@ struct WebSocketObserverTests {
         arguments: [
             ([0x81, 0x01, 0x61], "a client's frame must be masked"), ([0x83, 0x80], "opcode 0x3 has no meaning"),
             ([0xC1, 0x80, 1, 2, 3, 4], "reserved bits set: RSV1"),
-            ([0x80, 0x80, 1, 2, 3, 4], "a continuation frame without a message to go on with"),
+            ([0x80, 0x80, 1, 2, 3, 4], "a continuation frame with no message to continue"),
             ([0x81, 0x81, 0, 0, 0, 0, 0xFF], "text is not UTF-8 at offset 0"),
-            ([0x88, 0x81, 0, 0, 0, 0, 1], "a Close of 1 byte, its code has 2"),
+            ([0x88, 0x81, 0, 0, 0, 0, 1], "a Close of 1 byte; a close code has 2"),
         ] as [([UInt8], String)])
     func breaches(_ bytes: [UInt8], _ words: String) throws {
         for cut in [1, Int.max] {
@@ -263,7 +263,7 @@ struct WebSocketObserverTests {
             #expect(picture.stage == .closed && report.wasClean && report.origin == origin && report.failure == nil)
             let said = role == .server ? report.received : report.sent
             #expect(said == WebSocketCloseFrame(code: .goingAway, reason: "bye"))
-            #expect(bench.seen(.server).last == "undecoded rest (behind the Close)")
+            #expect(bench.seen(.server).last == "undecoded rest (after the Close)")
             #expect(picture.traffic?.discardedBytes == 4)
         }
     }

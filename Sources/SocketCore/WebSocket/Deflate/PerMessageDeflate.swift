@@ -98,15 +98,15 @@ extension PerMessageDeflateParameters {
     /// the offer does not allow the reply (RFC 6455, 9.1; RFC 7692, 7.1). The client must then fail the connection.
     package func accept(reply header: String) throws(ExtensionFault) -> PerMessageDeflateParameters? {
         guard let replies = WebSocketExtension.parse(header) else {
-            throw ExtensionFault(detail: "Sec-WebSocket-Extensions breaks the grammar: \(header)")
+            throw ExtensionFault(detail: "Sec-WebSocket-Extensions is malformed: \(header)")
         }
         guard let reply = replies.first else { return nil }
         if let other = replies.first(where: { $0.name != Self.name }) {
             throw ExtensionFault(detail: "extension \(other.name) was not offered")
         }
-        guard replies.count == 1 else { throw ExtensionFault(detail: "\(Self.name) is agreed on twice") }
+        guard replies.count == 1 else { throw ExtensionFault(detail: "\(Self.name) is in the reply twice") }
         guard let terms = DeflateTerms(reply.parameters) else {
-            throw ExtensionFault(detail: "unknown, repeated or wrong parameter: \(reply)")
+            throw ExtensionFault(detail: "unknown, repeated or invalid parameter: \(reply)")
         }
         return try accept(terms, reply)
     }
@@ -119,7 +119,7 @@ extension PerMessageDeflateParameters {
             throw ExtensionFault(detail: "client_max_window_bits without a value: \(reply)")
         }
         if serverNoContextTakeover, !terms.serverNoContextTakeover {
-            throw ExtensionFault(detail: "server_no_context_takeover was asked for, the reply lacks it: \(reply)")
+            throw ExtensionFault(detail: "server_no_context_takeover was requested, but the reply lacks it: \(reply)")
         }
         let serverBits = terms.serverMaxWindowBits ?? 15
         guard serverBits <= mostServerBits else {

@@ -97,7 +97,7 @@ package struct FrameDecoder: Sendable {
     private func header(of opcode: WebSocketOpcode) throws(WebSocketFailure) -> FrameHeader {
         var bytes = gathered
         return try withUnsafeBytes(of: &bytes) { bytes throws(WebSocketFailure) in
-            guard let start = bytes.baseAddress else { fatalError("a header of no bytes") }
+            guard let start = bytes.baseAddress else { fatalError("an empty header") }
             return try rules.header(at: start, opcode: opcode)
         }
     }

@@ -83,7 +83,7 @@ package struct ClientHandshake: Sendable {
         switch state {
         case .over: return .wait
         case .head(let parser):
-            let what = parser.count == 0 ? "without an answer" : "within the head of its answer"
+            let what = parser.count == 0 ? "without a response" : "within the head of its response"
             return .failed(.broken("the server ended the connection \(what)", nil))
         case .body(let refusal, let body): return Self.failed(refusal, body)
         }
@@ -93,7 +93,7 @@ package struct ClientHandshake: Sendable {
 
     private mutating func judge(_ head: HTTPHead, _ taken: Int, _ bytes: RawSpan) -> Step {
         guard let line = HTTPStatusLine(head.startLine) else {
-            return .failed(.broken("the answer does not begin as HTTP/1.1 does: \(Self.shown(head.startLine))", nil))
+            return .failed(.broken("the response does not begin like HTTP/1.1: \(Self.shown(head.startLine))", nil))
         }
         guard line.status == 101 else {
             state = .body(HandshakeRefusal(status: line.status, head: head), HTTPBodyPrefix(head))
@@ -119,7 +119,7 @@ package struct ClientHandshake: Sendable {
     }
 
     private func subprotocolProblem(_ chosen: [String]) -> String? {
-        guard chosen.count <= 1 else { return "Sec-WebSocket-Protocol is in the answer twice" }
+        guard chosen.count <= 1 else { return "Sec-WebSocket-Protocol is in the response twice" }
         guard let name = chosen.first else {
             return opening.requiresSubprotocol ? "the server chose no subprotocol, but one is required" : nil
         }
@@ -156,21 +156,21 @@ extension HTTPHead {
     /// Returns how this response with status 101 violates RFC 6455, 4.1, regardless of the request, or `nil` if it does
     /// not. `accept` is the expected answer to the key, and `key` is the key's name in the sentence.
     func upgradeProblem(_ line: HTTPStatusLine, accept: String, key: String) -> String? {
-        guard line.version != "HTTP/1.0" else { return "the answer is HTTP/1.0" }
+        guard line.version != "HTTP/1.0" else { return "the response is HTTP/1.0" }
         let upgrade = list(of: "upgrade")
         guard upgrade.map({ $0.lowercased() }) == ["websocket"] else {
             return upgrade.isEmpty
-                ? "Upgrade is missing in the answer"
-                : "Upgrade in the answer is not websocket: \(HTTPText.shown(upgrade[0].utf8))"
+                ? "Upgrade is missing in the response"
+                : "Upgrade in the response is not websocket: \(HTTPText.shown(upgrade[0].utf8))"
         }
-        guard lists("upgrade", in: "connection") else { return "Connection in the answer does not name Upgrade" }
+        guard lists("upgrade", in: "connection") else { return "Connection in the response does not name Upgrade" }
         let accepts = values(of: "sec-websocket-accept")
         guard accepts.count == 1 else {
             return accepts.isEmpty
-                ? "Sec-WebSocket-Accept is missing in the answer" : "Sec-WebSocket-Accept is in the answer twice"
+                ? "Sec-WebSocket-Accept is missing in the response" : "Sec-WebSocket-Accept is in the response twice"
         }
         guard accepts[0] == accept else {
-            return "Sec-WebSocket-Accept \(HTTPText.shown(accepts[0].utf8)) does not answer \(key)"
+            return "Sec-WebSocket-Accept \(HTTPText.shown(accepts[0].utf8)) does not match \(key)"
         }
         return nil
     }

@@ -16,9 +16,9 @@ public struct HTTPCredentials: Hashable, Sendable {
 
     /// Why the credentials can't be sent, or `nil` if they can. A colon would hide where the name ends (RFC 7617, 2).
     package var fault: String? {
-        if user.contains(":") { return "user: must hold no colon" }
+        if user.contains(":") { return "user: must not contain a colon" }
         let isPlain = (user + password).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
-        return isPlain ? nil : "user or password: must hold no control character"
+        return isPlain ? nil : "user or password: must not contain a control character"
     }
 }
 

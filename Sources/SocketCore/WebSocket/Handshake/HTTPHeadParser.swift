@@ -56,16 +56,16 @@ package struct HTTPHeadParser: Hashable, Sendable {
             throw HTTPHeadFault(problem: "the head is longer than \(limit) bytes", isTooLong: true)
         }
         let followsReturn = gathered.last == 13
-        if followsReturn, byte != 10 { throw HTTPHeadFault(problem: "a carriage return stands alone in the head") }
+        if followsReturn, byte != 10 { throw HTTPHeadFault(problem: "the head has a bare carriage return") }
         gathered.append(byte)
         switch byte {
         case 10:
             guard followsReturn || takesLoneLineFeeds else {
-                throw HTTPHeadFault(problem: "a line feed stands alone in the head")
+                throw HTTPHeadFault(problem: "the head has a bare line feed")
             }
             return try endLine(followsReturn ? 2 : 1)
         case 13, 9, 0x20...0x7E, 0x80...0xFF: return false
-        default: throw HTTPHeadFault(problem: "the head holds the control character \(byte)")
+        default: throw HTTPHeadFault(problem: "the head contains the control character \(byte)")
         }
     }
 
@@ -95,7 +95,7 @@ package struct HTTPHeadParser: Hashable, Sendable {
             throw HTTPHeadFault(problem: "a line of the head has no colon: \(HTTPText.shown(line))")
         }
         guard colon > line.startIndex, line[..<colon].allSatisfy(HTTPGrammar.isTokenByte) else {
-            throw HTTPHeadFault(problem: "\(HTTPText.shown(line[..<colon])) is no name of a field")
+            throw HTTPHeadFault(problem: "\(HTTPText.shown(line[..<colon])) is not a field name")
         }
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 9 }
         let value = line[(colon + 1)...].drop(while: isSpace).reversed().drop(while: isSpace).reversed()

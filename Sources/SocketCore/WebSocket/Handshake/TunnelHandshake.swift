@@ -65,14 +65,14 @@ package struct TunnelHandshake: Sendable {
         defer { state = .over }
         switch state {
         case .over: return .wait
-        case .head: return .broken("the proxy ended the connection without a whole answer")
+        case .head: return .broken("the proxy ended the connection without a complete response")
         case .body(let refusal, let body): return conclude(refusal, body, hasEnded: true)
         }
     }
 
     private mutating func judge(_ head: HTTPHead, _ taken: Int, _ bytes: RawSpan) -> Step {
         guard let line = HTTPStatusLine(head.startLine) else {
-            return .broken("the proxy's answer does not begin as HTTP/1.1 does: \(HTTPText.shown(head.startLine.utf8))")
+            return .broken("the proxy's response does not begin like HTTP/1.1: \(HTTPText.shown(head.startLine.utf8))")
         }
         // A successful response to CONNECT has no body, whatever its fields say (RFC 9112, 6.3).
         if (200...299).contains(line.status) { return .open(taken: taken) }

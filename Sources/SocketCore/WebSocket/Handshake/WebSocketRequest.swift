@@ -65,7 +65,7 @@ extension WebSocketRequest {
         if version != "HTTP/1.1" { return Self.bad("the request is \(version), not HTTP/1.1") }
         if method != "GET" { return Self.bad("the method is \(method), not GET") }
         let hosts = head.values(of: "host")
-        if hosts.count != 1 { return Self.bad(hosts.isEmpty ? "Host is missing" : "Host is there twice") }
+        if hosts.count != 1 { return Self.bad(hosts.isEmpty ? "Host is missing" : "Host is given twice") }
         if !isUpgrade { return Self.bad("Upgrade: websocket is missing; this is a WebSocket server") }
         if !head.lists("upgrade", in: "connection") { return Self.bad("Connection does not name Upgrade") }
         let hasBody = head.values(of: "content-length").contains { $0 != "0" }
@@ -74,11 +74,11 @@ extension WebSocketRequest {
         guard versions == ["13"] else { return Self.otherVersion(versions) }
         let keys = head.values(of: "sec-websocket-key")
         if keys.count != 1 {
-            return Self.bad("Sec-WebSocket-Key is \(keys.isEmpty ? "missing" : "there twice")")
+            return Self.bad("Sec-WebSocket-Key is \(keys.isEmpty ? "missing" : "given twice")")
         }
         if !Self.isKey(keys[0]) { return Self.bad("Sec-WebSocket-Key is not 16 bytes in base64") }
         if subprotocols.contains(where: { !HTTPGrammar.isToken($0) }) {
-            return Self.bad("Sec-WebSocket-Protocol is no list of tokens")
+            return Self.bad("Sec-WebSocket-Protocol is not a list of tokens")
         }
         return nil
     }

@@ -24,7 +24,7 @@ public struct WebSocketURL: Hashable, Sendable {
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
             throw refuse("control characters are not allowed in a URL")
         }
-        if text.contains("#") { throw refuse("a WebSocket's URL has no fragment; in a path, # is written %23") }
+        if text.contains("#") { throw refuse("a WebSocket's URL has no fragment; in a path, write # as %23") }
         let lowered = text.lowercased()
         for (scheme, isSecure) in [("ws+unix:", false), ("wss+unix:", true)] where lowered.hasPrefix(scheme) {
             return try unix(text, text.dropFirst(scheme.count), isSecure: isSecure)
@@ -88,7 +88,7 @@ public struct WebSocketURL: Hashable, Sendable {
         let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let words = parts.map { PercentCoding.decoded($0) }
         guard let user = words[0], let password = words.count > 1 ? words[1] : "" else {
-            throw EndpointError(text: shown(text), problem: "a % in the user or password is followed by two hex digits")
+            throw EndpointError(text: shown(text), problem: "a % in the user or password needs two hex digits after it")
         }
         return HTTPCredentials(user: user, password: password)
     }

@@ -165,7 +165,7 @@ struct CloseHandshake {
             return .finish
         }
         switch phase {
-        case .open: fatalError("input was over while open")
+        case .open: fatalError("input ended while open")
         // The local Close is still sent, because the peer may only have half-closed.
         case .ending, .queued, .over: return .none
         case .said, .halfClosed: return isAllWritten ? .finish : .none

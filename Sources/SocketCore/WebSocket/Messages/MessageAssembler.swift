@@ -125,7 +125,7 @@ struct MessageAssembler: ~Copyable {
         case .continuation: guard isReceiving else { throw .nothingToContinue }
         case .text: try beginMessage(.text, header)
         case .binary: try beginMessage(.binary, header)
-        case .close, .ping, .pong: fatalError("\(header.opcode) is no frame of a message")
+        case .close, .ping, .pong: fatalError("\(header.opcode) is not a data frame")
         }
         message.fragments += 1
         if header.length == 0, !header.isFinal { message.emptyFragments += 1 }

@@ -172,7 +172,7 @@ struct FrameObserver: ~Copyable {
         if assembler.isSkipped { skipped += 1 }
         guard var ended = message.take() else { return }
         if assembler.isSkipped {
-            ended.traffic.problem = ended.traffic.problem ?? "not inflated, nor one before it"
+            ended.traffic.problem = ended.traffic.problem ?? "not inflated, as one before it was not"
             (ended.bytes, ended.length) = ([], 0)
         }
         items.append(
@@ -224,7 +224,7 @@ struct FrameObserver: ~Copyable {
         discarded += bytes.count
         if items.last?.traffic.kind != .undecoded || items.last?.isSent != isSent {
             var traffic = WebSocketTraffic(.undecoded)
-            traffic.problem = failure == nil ? "behind the Close" : nil
+            traffic.problem = failure == nil ? "after the Close" : nil
             items.append(ObservedItem(isSent: isSent, traffic: traffic, length: 0, bytes: []))
         }
         let last = items.count - 1

@@ -172,7 +172,7 @@ package struct WebSocketObserver: ~Copyable {
                 stage = .answer(parser)
                 return bytes.count
             case .failed(let fault):
-                lose("the answer cannot be read: \(fault.problem)", .refused)
+                lose("the response cannot be read: \(fault.problem)", .refused)
                 return bytes.count
             case .head(let head, let taken):
                 offset += taken
