@@ -110,7 +110,7 @@ struct InspectionFaultTests {
             eventually {
                 _ = try? viewer.take()
                 return viewer.others.contains {
-                    if case .notice(let sentence) = $0 { sentence.contains("already, the most") } else { false }
+                    if case .notice(let sentence) = $0 { sentence.contains("too many for a viewer") } else { false }
                 }
             })
         let queued = engine.snapshot().sockets.first { $0.id == id }?.reading.pendingCount ?? 0

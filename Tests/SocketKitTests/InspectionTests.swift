@@ -169,7 +169,7 @@ struct InspectionTests {
         let watcher = try other.attach()
         watcher.send(InspectionFrame.command(.close(try #require(other.accepted.session), .reset)).bytes)
         #expect(eventually { (try? watcher.take()) == true && watcher.others.count == 2 })
-        #expect(watcher.others.last == .notice("chatd[\(getpid())] lets viewers payload only; nothing was done"))
+        #expect(watcher.others.last == .notice("chatd[\(getpid())] grants viewers payload only; nothing was done"))
         #expect(other.accepted.isConnected)
     }
 
@@ -195,7 +195,7 @@ struct InspectionTests {
         }
         // Nobody reads at the other end, so that most of it stays queued.
         served.accepted.write([UInt8](repeating: 1, count: 64 << 20))
-        #expect(refusal(.write(id, WriteRequest([1])))?.contains("the most that a viewer may add to") == true)
+        #expect(refusal(.write(id, WriteRequest([1])))?.contains("too many for a viewer to add more") == true)
         #expect(refusal(.read(id, ReadRequest(.length(3), tag: 77))) == nil)
         #expect(served.engine.picture(of: id)?.reading.current?.tag == 77)
 
@@ -259,7 +259,7 @@ struct InspectionTests {
         #expect(viewer.sees { _ in true })
         viewer.send([0, 0, 1, 0, 16])
         viewer.close()
-        #expect(eventually { served.inspection.lastRefusal?.hasSuffix("a frame is cut off") ?? false })
+        #expect(eventually { served.inspection.lastRefusal?.hasSuffix("a frame is truncated") ?? false })
         #expect(try served.attach().sees { $0.sockets.count == 3 })
     }
 
@@ -268,7 +268,7 @@ struct InspectionTests {
         let served = try Served()
         let garbage = try InspectionClient(served.inspection.path, greets: false)
         garbage.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
-        #expect(garbage.refusal?.hasPrefix("what the viewer sent cannot be read: a frame of ") ?? false)
+        #expect(garbage.refusal?.hasPrefix("the viewer's data cannot be read: a frame of ") ?? false)
         #expect(served.inspection.lastRefusal == garbage.refusal)
         let future = try InspectionClient(served.inspection.path, version: 2)
         #expect(
@@ -277,7 +277,7 @@ struct InspectionTests {
         #expect(served.inspection.lastRefusal == future.refusal)
         let rude = try InspectionClient(served.inspection.path, greets: false)
         rude.send(InspectionFrame.watch(InspectionWatch()).bytes)
-        #expect(rude.refusal == "the viewer did not say who it is")
+        #expect(rude.refusal == "the viewer did not identify itself")
     }
 
     @Test(
@@ -291,7 +291,7 @@ struct InspectionTests {
         let outcome = try ChildProcess.run([
             "setpriv", "--reuid=65534", "--clear-groups", "nc", "-N", "-U", served.inspection.path,
         ])
-        #expect(outcome.output.contains("is inspected by user 0 only, not by 65534"))
+        #expect(outcome.output.contains("accepts viewers of user 0 only, not of 65534"))
         #expect(served.inspection.lastRefusal?.contains("65534") ?? false)
     }
 

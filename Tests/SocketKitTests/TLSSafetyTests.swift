@@ -38,11 +38,11 @@ import Testing
         #expect(symlink(own, link) == 0)
         #expect(problem(link)?.contains("symbolic link") == true)
         #expect(Glibc.link(own, second) == 0)
-        #expect(problem(second)?.contains("plain file of your own") == true)
+        #expect(problem(second)?.contains("regular file that you own") == true)
         let foreign = folder.path + "/foreign"
         #expect(close(creat(foreign, 0o666)) == 0)
         if chown(foreign, 65_534, 65_534) == 0 {
-            #expect(problem(foreign)?.contains("plain file of your own") == true)
+            #expect(problem(foreign)?.contains("regular file that you own") == true)
             var status = stat()
             #expect(stat(foreign, &status) == 0 && status.st_mode & 0o777 != 0o600, "it was left as it was")
         }

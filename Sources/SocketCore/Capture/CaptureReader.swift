@@ -57,8 +57,8 @@ package struct CaptureReader: Sendable {
 
     /// The problem of a file that ends here, or `nil` if there is none or it was thrown.
     package var problemAtEnd: String? {
-        if case .unknown = form { return "it is neither pcapng nor pcap: it has \(pending) bytes" }
-        return pending > 0 ? "it ends within a block, of which it has \(pending) bytes; what follows is missing" : nil
+        if case .unknown = form { return "it is neither pcapng nor pcap: it has only \(pending) bytes" }
+        return pending > 0 ? "it ends after \(pending) bytes of a block; the rest is missing" : nil
     }
 
     /// Appends the next bytes of the file.
@@ -146,7 +146,7 @@ package struct CaptureReader: Sendable {
     }
 
     private func tooLong(_ length: UInt32, _ what: String) -> CaptureError {
-        CaptureError("\(what) of \(length) bytes at offset \(offset); one has at most \(Self.blockLimit)")
+        CaptureError("\(what) of \(length) bytes at offset \(offset); the limit is \(Self.blockLimit)")
     }
 
     // MARK: pcapng
@@ -158,7 +158,7 @@ package struct CaptureReader: Sendable {
         // A section can change the byte order. Its block type reads the same in both.
         if number == CaptureBlock.Kind.section.rawValue {
             guard order == CaptureBlock.byteOrder || order.byteSwapped == CaptureBlock.byteOrder else {
-                throw CaptureError("a section at offset \(offset) has no byte order")
+                throw CaptureError("the section at offset \(offset) has no byte-order magic")
             }
             if order != CaptureBlock.byteOrder {
                 isBigEndian.toggle()
@@ -166,7 +166,7 @@ package struct CaptureReader: Sendable {
             }
         }
         guard length >= 12, length % 4 == 0 else {
-            throw CaptureError("a block of \(length) bytes at offset \(offset); one has a multiple of 4, at least 12")
+            throw CaptureError("a block of \(length) bytes at offset \(offset); must be a multiple of 4, at least 12")
         }
         guard length <= Self.blockLimit else { throw tooLong(length, "a block") }
         guard pending >= length else { return nil }
@@ -179,7 +179,7 @@ package struct CaptureReader: Sendable {
         }
         guard let entry = read(kind, CaptureCursor(content, isBigEndian: isBigEndian)) else {
             if kind == .section || kind == .interface {
-                throw CaptureError("a block at offset \(at) ends too soon")
+                throw CaptureError("the block at offset \(at) is too short")
             }
             if kind != .names, kind != .statistics { skipped += 1 }
             return nil

@@ -101,16 +101,16 @@ package struct OpenedCapture: Sendable {
         func count(_ number: UInt64, _ what: String) -> String? { number > 0 ? "\(number) \(what)" : nil }
         let missing = packets.sessions.reduce(UInt64(0)) { $0 &+ $1.fromLocal.missing &+ $1.fromPeer.missing }
         return [
-            count(UInt64(reader.pending), "bytes of a block that was cut off"),
+            count(UInt64(reader.pending), "bytes of a truncated block"),
             count(max(packets.dropped, reader.lost), "packets or operations not recorded"),
             count(missing, "bytes missing"),
-            count(packets.givenUp, "holes given up for want of room"),
-            count(packets.early, "bytes from before the first of their stream"),
-            count(packets.differing, "bytes that came again and differed, left out"),
+            count(packets.givenUp, "gaps skipped for lack of buffer space"),
+            count(packets.early, "bytes from before the start of their stream"),
+            count(packets.differing, "retransmitted bytes that differed, ignored"),
             count(packets.skipped, "packets that are neither TCP nor UDP"),
-            count(packets.refused, "packets of more than \(CapturedSessions.limit) sessions"),
-            count(packets.lostFragments, "fragments without the rest, or too many"),
-            count(reader.skipped, "blocks not understood"),
+            count(packets.refused, "packets beyond the limit of \(CapturedSessions.limit) sessions"),
+            count(packets.lostFragments, "fragments of incomplete packets, or too many"),
+            count(reader.skipped, "unknown or invalid blocks"),
         ].compactMap { $0 }
     }
 
@@ -142,7 +142,7 @@ package struct OpenedCapture: Sendable {
                 guard case .tick(let tick) = frame else {
                     if frames.isEmpty { updateBegan = length }
                     guard length - updateBegan < Self.updateLimit else {
-                        throw .malformed("one of them has more than \(Self.updateLimit >> 20) MiB")
+                        throw .malformed("one of them is larger than \(Self.updateLimit >> 20) MiB")
                     }
                     frames.append(frame)
                     continue

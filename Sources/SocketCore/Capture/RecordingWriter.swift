@@ -76,7 +76,7 @@ package struct RecordingWriter: Sendable {
         } else {
             writer.section(
                 application: application,
-                comment: "IP and TCP headers are synthesised: \(application) saw bytes, not packets")
+                comment: "IP and TCP headers are synthesized: \(application) saw bytes, not packets")
         }
         frames.startOver()
         holders = [:]
@@ -233,7 +233,7 @@ package struct RecordingWriter: Sendable {
         let ends = [real.local, real.peer].map { SocketAddress($0.ip, port: $0.port).description }
         return (
             SyntheticPacket.loopback(of: session, ports: real),
-            "; its addresses \(ends[0]) and \(ends[1]) are those of \(holder) here, the other end"
+            "; its addresses \(ends[0]) and \(ends[1]) are used here for \(holder), the other end"
         )
     }
 

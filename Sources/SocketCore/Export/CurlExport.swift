@@ -12,7 +12,7 @@ package enum CurlExport {
         let unfit = request.fields.first { $0.value.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } }
         if let unfit { throw ExportProblem("its field \(unfit.name) has control characters") }
         if request.target.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
-            throw ExportProblem("what it asks for has control characters")
+            throw ExportProblem("its request target has control characters")
         }
         var words = ["curl", request.version == "HTTP/1.0" ? "--http1.0" : "--http1.1", "--globoff", "--path-as-is"]
         words += method(of: request)

@@ -131,13 +131,13 @@ package struct ExportIndex: Sendable {
     private static let handshake: UInt8 = 22
 
     private func obstacle(_ row: ExportRow) -> String? {
-        if !row.isStream { return "its datagrams are of \(row.flows.count) pairs of addresses, and this is of one" }
+        if !row.isStream { return "its datagrams have \(row.flows.count) address pairs, and this exports only one" }
         let clear = row.flows.filter { $0 != row.flow }
         guard row.isPlaintext,
             let first = clear.lazy.compactMap({ flows[$0].firstByte }).first, first != Self.handshake
         else { return nil }
         let bytes = clear.reduce(UInt64(0)) { $0 + packets.sessions[$1].sent + packets.sessions[$1].received }
-        return "it passed \(bytes) bytes in clear before TLS began or as its records, and this is of one conversation"
+        return "it has \(bytes) bytes from before TLS began or of its records, and this exports only one conversation"
     }
 
     private func row(of index: Int, _ session: CapturedSession) -> ExportRow {

@@ -13,7 +13,7 @@ package struct RecordedRequest: Hashable, Sendable {
     /// - Throws: why they are not.
     package init(_ bytes: [UInt8]) throws(ExportProblem) {
         guard let end = bytes.firstRange(of: Self.head) else {
-            throw ExportProblem(bytes.isEmpty ? "its client sent nothing" : "it is not HTTP/1: no header ends in it")
+            throw ExportProblem(bytes.isEmpty ? "its client sent nothing" : "it is not HTTP/1: no complete header")
         }
         var lines = Self.lines(bytes[..<end.lowerBound])
         let words = (lines.isEmpty ? [] : lines.removeFirst()).split(separator: 0x20, omittingEmptySubsequences: false)
@@ -32,7 +32,7 @@ package struct RecordedRequest: Hashable, Sendable {
         let rest = Array(bytes[end.upperBound...])
         let used = try readBody(rest)
         guard used == rest.count else {
-            throw ExportProblem("it is not one HTTP request: \(rest.count - used) bytes of its client follow the first")
+            throw ExportProblem("it is not one HTTP request: \(rest.count - used) client bytes follow the first")
         }
     }
 
@@ -51,14 +51,14 @@ package struct RecordedRequest: Hashable, Sendable {
         }
         guard let text = values(of: "Content-Length").first else { return 0 }
         guard let length = Int(String(decoding: text, as: UTF8.self)), length >= 0, length <= rest.count else {
-            throw ExportProblem("its body is not all there")
+            throw ExportProblem("its body is incomplete")
         }
         body = Array(rest.prefix(length))
         return length
     }
 
     private mutating func readChunks(_ rest: [UInt8]) throws(ExportProblem) -> Int {
-        let problem = ExportProblem("the chunks of its body are not all there")
+        let problem = ExportProblem("its chunked body is incomplete")
         var place = rest[...]
         while let end = place.firstRange(of: [0x0D, 0x0A]) {
             let digits = place[..<end.lowerBound].prefix { $0 != 0x3B }

@@ -15,7 +15,7 @@ package enum ScriptExport {
         guard turns.contains(where: { $0.side == .client }) else { throw ExportProblem("its client sent nothing") }
         // A blank or a newline would begin another word or step.
         guard !row.target.isEmpty, row.target.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
-            throw ExportProblem("its address has blanks or control characters, which no script can connect to")
+            throw ExportProblem("its address has blanks or control characters, so no script can connect to it")
         }
         var lines = [
             "# The client's part of \(row.id). To play it to another server, change the address.",
@@ -25,7 +25,7 @@ package enum ScriptExport {
             switch turn.side {
             case .client:
                 guard row.isStream || turn.bytes.count <= most else {
-                    throw ExportProblem("a datagram of \(turn.bytes.count) bytes does not fit a line of a script")
+                    throw ExportProblem("a datagram of \(turn.bytes.count) bytes does not fit in a line of a script")
                 }
                 if turn.bytes.isEmpty { throw ExportProblem("a script cannot send an empty datagram") }
                 for start in stride(from: 0, to: turn.bytes.count, by: most) {
@@ -35,7 +35,7 @@ package enum ScriptExport {
                 if let text = awaited(turn.bytes) {
                     lines.append("wait \(patience) \(text)")
                 } else if index + 1 < turns.count {
-                    lines.append("# \(turn.bytes.count) bytes came here that have no text to wait for")
+                    lines.append("# \(turn.bytes.count) bytes without text to wait for arrived here")
                 }
             }
         }

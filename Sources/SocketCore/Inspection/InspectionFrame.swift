@@ -140,7 +140,7 @@ package struct InspectionFrameDecoder: Sendable {
         guard pending >= 4 else { return nil }
         let length = gathered[head..<(head + 4)].reduce(0) { $0 << 8 | Int($1) }
         guard length >= 1, length <= InspectionFrame.limit else {
-            throw .malformed("a frame of \(length) bytes; one has 1 to \(InspectionFrame.limit)")
+            throw .malformed("a frame of \(length) bytes; must be 1 to \(InspectionFrame.limit)")
         }
         guard pending >= 4 + length else { return nil }
         let body = gathered[(head + 4)..<(head + 4 + length)]

@@ -22,7 +22,7 @@ struct MirroredTraffic: Sendable {
     /// Applies changes. Throws if their items are not in ascending order, as any program's are.
     mutating func take(_ change: InspectionTraffic) throws(WireError) {
         guard zip(change.items, change.items.dropFirst()).allSatisfy({ $0.sequence < $1.sequence }) else {
-            throw .malformed("items of traffic that do not ascend")
+            throw .malformed("traffic items are not in ascending order")
         }
         wasTold = true
         dropped = change.dropped

@@ -105,7 +105,7 @@ extension WebSocketProblem {
         switch self {
         case .refused(let refusal): "the server answered \(refusal.status)"
         case .proxyRefused(let refusal): "the proxy answered \(refusal.status)"
-        case .badHandshake: "the peer's handshake breaks a rule"
+        case .badHandshake: "the peer's handshake is invalid"
         case .handshakeTimeout: "the handshake took too long"
         case .failed(let failure): failure.description
         case .closed(let code): "closed with \(code.rawValue)"

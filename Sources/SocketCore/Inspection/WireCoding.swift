@@ -257,14 +257,14 @@ package struct WireReader: WireCoder {
     }
 
     private mutating func advance(_ count: Int) throws(WireError) {
-        guard bytes.endIndex - index >= count else { throw .malformed("a field is longer than what holds it") }
+        guard bytes.endIndex - index >= count else { throw .malformed("a field is longer than its message") }
         index += count
     }
 
     mutating func varint() throws(WireError) -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 70, by: 7) {
-            guard index < bytes.endIndex else { throw .malformed("a number is cut off") }
+            guard index < bytes.endIndex else { throw .malformed("a number is truncated") }
             let byte = bytes[index]
             index += 1
             guard shift < 63 || byte <= 1 else { throw .malformed("a number has more than 64 bits") }
@@ -282,14 +282,14 @@ package struct WireReader: WireCoder {
 
     mutating func delimited() throws(WireError) -> ArraySlice<UInt8> {
         let count = try varint()
-        guard count <= UInt64(bytes.endIndex - index) else { throw .malformed("a field is longer than what holds it") }
+        guard count <= UInt64(bytes.endIndex - index) else { throw .malformed("a field is longer than its message") }
         let start = index
         index += Int(count)
         return bytes[start..<index]
     }
 
     mutating func message<Message: WireMessage>() throws(WireError) -> Message {
-        guard depth < Self.depthLimit else { throw .malformed("messages lie too deep within one another") }
+        guard depth < Self.depthLimit else { throw .malformed("messages are nested too deeply") }
         var inner = WireReader(try delimited(), depth: depth + 1, room: room, shift: shift)
         defer { room = inner.room }
         return try inner.content()

@@ -15,8 +15,8 @@ extension EngineState {
         if let queued = connection(command.socket)?.queued(for: command.action),
             queued.operations >= Self.viewerOperations || queued.bytes >= Self.viewerBytes
         {
-            return "#\(command.socket.number) has \(queued.operations) operations of \(queued.bytes) bytes queued "
-                + "already, the most that a viewer may add to; nothing was done"
+            return "#\(command.socket.number) already has \(queued.operations) operations of \(queued.bytes) bytes "
+                + "queued, too many for a viewer to add more; nothing was done"
         }
         performByViewer(command)
         return nil

@@ -9,9 +9,9 @@ extension InspectionServer {
             viewer.send(InspectionFrame.answer(InspectionAnswer(sentence, isRefused: true)).bytes)
         }
         guard rights >= .control else {
-            return refuse("\(name) lets viewers \(rights.rawValue) only; nothing was done")
+            return refuse("\(name) grants viewers \(rights.rawValue) only; nothing was done")
         }
-        guard let handler = engine?.requestHandler else { return refuse("\(name) takes no requests") }
+        guard let handler = engine?.requestHandler else { return refuse("\(name) accepts no requests") }
         // Each answer costs memory, whatever its request did.
         let (account, cost) = (viewer.account, viewer.frameLength + 4_096)
         account.owe(cost)
@@ -23,7 +23,7 @@ extension InspectionServer {
 
     func carryOut(_ command: SocketCommand, for viewer: InspectionViewer) {
         guard rights >= .control else {
-            let sentence = "\(hello.program)[\(hello.process)] lets viewers \(rights.rawValue) only; nothing was done"
+            let sentence = "\(hello.program)[\(hello.process)] grants viewers \(rights.rawValue) only; nothing was done"
             return viewer.send(InspectionFrame.notice(sentence).bytes)
         }
         let (account, cost) = (viewer.account, viewer.frameLength)

@@ -191,10 +191,10 @@ final class InspectionServer: Sendable {
         let user = csystem_peer_user(descriptor)
         if user != Int64(geteuid()) {
             refuse(
-                viewer, "\(hello.program)[\(hello.process)] is inspected by user \(geteuid()) only, not by \(user)")
+                viewer, "\(hello.program)[\(hello.process)] accepts viewers of user \(geteuid()) only, not of \(user)")
         } else if state.viewers.count >= Self.viewerLimit {
             refuse(
-                viewer, "\(hello.program)[\(hello.process)] has \(Self.viewerLimit) viewers already, the most it takes")
+                viewer, "\(hello.program)[\(hello.process)] already has \(Self.viewerLimit) viewers, its limit")
         } else {
             state.viewers.append(viewer)
         }
@@ -301,9 +301,9 @@ final class InspectionServer: Sendable {
             }
         } catch {
             let problem = if case .malformed(let sentence) = error { sentence } else { "" }
-            return refuse(viewer, "what the viewer sent cannot be read: \(problem)")
+            return refuse(viewer, "the viewer's data cannot be read: \(problem)")
         }
-        if let deadline = viewer.helloDeadline, deadline <= now { refuse(viewer, "the viewer did not say who it is") }
+        if let deadline = viewer.helloDeadline, deadline <= now { refuse(viewer, "the viewer did not identify itself") }
     }
 
     /// Carries out a frame. Returns `false` if the viewer was refused.
@@ -322,7 +322,7 @@ final class InspectionServer: Sendable {
         case .watch, .command, .request, .answer, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice,
             .peers, .reset, .passed:
             guard viewer.isGreeted else {
-                refuse(viewer, "the viewer did not say who it is")
+                refuse(viewer, "the viewer did not identify itself")
                 return false
             }
             if case .watch(let watch) = frame {

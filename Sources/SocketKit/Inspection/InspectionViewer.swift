@@ -117,7 +117,7 @@ final class InspectionViewer {
         guard hasEnded else { return nil }
         let cut = decoder.pending
         close()
-        if cut > 0 { throw .malformed("a frame is cut off") }
+        if cut > 0 { throw .malformed("a frame is truncated") }
         return nil
     }
 

@@ -54,7 +54,7 @@ final class ViewerAccount: Sendable {
         state.withLock { state in
             guard !state.refusals.isEmpty else { return [] }
             defer { (state.refusals, state.unheard) = ([], 0) }
-            return state.refusals + (state.unheard > 0 ? ["\(state.unheard) more commands were refused likewise"] : [])
+            return state.refusals + (state.unheard > 0 ? ["\(state.unheard) more commands were refused too"] : [])
         }
     }
 }

@@ -50,7 +50,7 @@ package struct RecordingFile: Sendable {
             status.st_nlink == 1, fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0
         else {
             Glibc.close(descriptor)
-            throw refused(path, "must be a plain file of your own; - is standard output")
+            throw refused(path, "must be a regular file that you own; - is standard output")
         }
         return descriptor
     }
@@ -83,7 +83,7 @@ package struct RecordingFile: Sendable {
                 continue
             }
             if !isRegular, !waitForReader() {
-                if isOver() { throw Self.refused("standard output", "nobody reads it") }
+                if isOver() { throw Self.refused("standard output", "no process reads it") }
                 continue
             }
             let count = writeOnce(rest)

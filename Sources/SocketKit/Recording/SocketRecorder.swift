@@ -124,7 +124,7 @@ public final class SocketRecorder: Sendable {
         guard status != 0 else { return }
         engine?.stopRecording(on: tape)
         throw SocketError(
-            .system(errno: status), operation: "record", detail: "no thread: \(SocketError.words(status))")
+            .system(errno: status), operation: "record", detail: "cannot start a thread: \(SocketError.words(status))")
     }
 
     /// The current status.
@@ -145,7 +145,7 @@ public final class SocketRecorder: Sendable {
         guard let entries = recollected else {
             throw SocketError(
                 .badParameter, operation: "record",
-                detail: "\(path): this recorder writes its own file as things happen")
+                detail: "\(path): this recorder already writes to a file of its own")
         }
         var file = try RecordingFile(path, limit: nil, replaces: options.replaces)
         defer { file.close() }

@@ -52,7 +52,7 @@ final class KeyLogFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
             status.st_nlink == 1, fchmod(descriptor, 0o600) == 0
-        else { throw TLSContext.refused("key log \(path): must be a plain file of your own") }
+        else { throw TLSContext.refused("key log \(path): must be a regular file that you own") }
     }
 
     deinit {

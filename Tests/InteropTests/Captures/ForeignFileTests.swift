@@ -116,7 +116,7 @@ struct ForeignFileTests {
         #expect(try reading.followed(0, clientPort: 40_000).client == expected)
         let events = reading.capture.snapshot(SnapshotRequest(eventsFrom: 0), named: "x")?.events ?? []
         #expect(events.contains { $0.kind == .copiesDiffer && $0.first == 5 }, "\(events)")
-        #expect(reading.capture.shortcomings == ["5 bytes that came again and differed, left out"])
+        #expect(reading.capture.shortcomings == ["5 retransmitted bytes that differed, ignored"])
     }
 
     @Test("cut off anywhere, it holds what its whole blocks hold, as for tshark")
@@ -133,7 +133,7 @@ struct ForeignFileTests {
             #expect(difference(reading.sent(.received, by: socket), followed.server) == nil, "\(length)")
             let packets = try reading.tshark("-T", "fields", "-e", "frame.number").count
             #expect(packets < dialogue.segments.count)
-            #expect(reading.capture.shortcomings.contains { $0.hasSuffix("of a block that was cut off") }, "\(length)")
+            #expect(reading.capture.shortcomings.contains { $0.hasSuffix("of a truncated block") }, "\(length)")
         }
     }
 

@@ -9,7 +9,7 @@ struct CaptureFileTests {
     /// A conversation of two messages, with handshake and FINs, as a recording has it.
     static func recording(_ hello: String = "PING\r\n", _ answer: String = "+PONG\r\n", snap: Int = .max) -> [UInt8] {
         var writer = PcapngWriter()
-        writer.section(application: "socktui", comment: "IP and TCP headers are synthesised")
+        writer.section(application: "socktui", comment: "IP and TCP headers are synthesized")
         let interface = writer.interface(name: "#7 127.0.0.1:6379", description: "client")
         var stream = RecordedStream(local: client, peer: server, number: 7, snap: snap)
         var packets = stream.establish(isClient: true)
@@ -131,7 +131,7 @@ struct CaptureFileTests {
         #expect(throws: CaptureError.self) { try Self.entries(Array("GET / HTTP/1.1".utf8)) }
         var short = Self.recording()
         short[4] = 8
-        #expect(throws: CaptureError("a block of 8 bytes at offset 0; one has a multiple of 4, at least 12")) {
+        #expect(throws: CaptureError("a block of 8 bytes at offset 0; must be a multiple of 4, at least 12")) {
             try Self.entries(short)
         }
         var long = Self.recording()

@@ -94,14 +94,14 @@ struct ExportTests {
         #expect(try row([bytes([22, 3, 1], isPlain: false), plain], .client).obstacle == nil)
         #expect(try row([plain], .client).obstacle == nil)
         let upgraded = try row([bytes(Array("STARTTLS\r\n".utf8), isPlain: false), plain], .client)
-        #expect(upgraded.obstacle?.contains("passed 10 bytes in clear before TLS began") == true, "\(upgraded)")
+        #expect(upgraded.obstacle?.contains("has 10 bytes from before TLS began") == true, "\(upgraded)")
         func datagram(_ port: UInt16) -> RecordedEntry.Content {
             .datagram([1], isSent: true, .v4(host: "127.0.0.1", port: port), length: 1)
         }
         #expect(try row([datagram(53), datagram(53)], .datagram).obstacle == nil)
         #expect(
             try row([datagram(53), datagram(54)], .datagram).obstacle
-                == "its datagrams are of 2 pairs of addresses, and this is of one")
+                == "its datagrams have 2 address pairs, and this exports only one")
     }
 
     @Test("missing bytes are counted")
@@ -121,7 +121,7 @@ struct ExportTests {
         #expect(
             Array(lines) == [
                 "connect localhost:7", "wait connected", #"send \x20a\\b\x1b\r\n\x20"#,
-                "# 3 bytes came here that have no text to wait for", "send B", "wait 10s +OK you",
+                "# 3 bytes without text to wait for arrived here", "send B", "wait 10s +OK you",
             ])
         let unanswered = try ScriptExport.text(ExportedConversation([parts[2]]), Self.row("localhost:7"))
         #expect(unanswered.hasSuffix("send B\nclose after-writes\n"))
@@ -156,17 +156,17 @@ struct ExportTests {
     @Test(
         "what is not one request is refused with the reason",
         arguments: [
-            ("PING\r\n", "it is not HTTP/1: no header ends in it"),
+            ("PING\r\n", "it is not HTTP/1: no complete header"),
             ("*1\r\n\r\n", "it does not begin with an HTTP/1 request"),
             (
                 "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
-                "it is not one HTTP request: 18 bytes of its client follow the first"
+                "it is not one HTTP request: 18 client bytes follow the first"
             ),
-            ("POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx", "its body is not all there"),
+            ("POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx", "its body is incomplete"),
             ("GET / HTTP/1.1\r\nA: \u{1b}[2J\r\n\r\n", "its field A has control characters"),
             (
                 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
-                "the chunks of its body are not all there"
+                "its chunked body is incomplete"
             ),
         ])
     func refused(_ request: String, _ reason: String) throws {

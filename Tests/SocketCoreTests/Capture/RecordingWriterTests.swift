@@ -46,7 +46,7 @@ struct RecordingWriterTests {
         #expect(ends.last == "1 127.128.0.8:40000 127.128.0.8:6379")
         #expect(interfaces.map(\.name) == ["#7 127.0.0.1:6379", "#8 127.0.0.1:40000"])
         let remark =
-            "accepted here; its addresses 127.0.0.1:6379 and 127.0.0.1:40000 are those of #7 here, the other end"
+            "accepted here; its addresses 127.0.0.1:6379 and 127.0.0.1:40000 are used here for #7, the other end"
         #expect(interfaces.last?.description == remark)
     }
 

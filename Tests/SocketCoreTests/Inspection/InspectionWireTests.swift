@@ -235,10 +235,10 @@ struct InspectionWireTests {
     @Test(
         "what breaks the rules is refused with a sentence",
         arguments: [
-            ([0, 0, 0, 0], "a frame of 0 bytes; one has 1 to 1048576"),
-            (Array("GET / HTTP/1.1\r\n".utf8), "a frame of 1195725856 bytes; one has 1 to 1048576"),
-            ([0, 0, 0, 3, 4, 8, 0x80], "a number is cut off"),
-            ([0, 0, 0, 3, 4, 0x2A, 9], "a field is longer than what holds it"),
+            ([0, 0, 0, 0], "a frame of 0 bytes; must be 1 to 1048576"),
+            (Array("GET / HTTP/1.1\r\n".utf8), "a frame of 1195725856 bytes; must be 1 to 1048576"),
+            ([0, 0, 0, 3, 4, 8, 0x80], "a number is truncated"),
+            ([0, 0, 0, 3, 4, 0x2A, 9], "a field is longer than its message"),
             ([0, 0, 0, 3, 4, 3, 0], "a field has no number, or the unknown wire type 3"),
         ] as [([UInt8], String)])
     func malformed(bytes: [UInt8], sentence: String) {
