@@ -13,7 +13,7 @@ open class SRSecurityPolicy {
 
     /// Creates a policy that validates the certificate's chain and name only if `certificateChainValidationEnabled` is
     /// true.
-    @available(*, deprecated, message: "Without validation anybody can be the server.")
+    @available(*, deprecated, message: "Without validation, anyone can pose as the server.")
     public init(certificateChainValidationEnabled enabled: Bool) { validatesChain = enabled }
 
     /// Creates a policy for the deprecated initializers of `SRWebSocket`.

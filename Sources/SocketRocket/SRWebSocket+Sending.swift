@@ -5,7 +5,7 @@ internal import SocketKit
 extension SRWebSocket {
     /// Sends a `String` or a `Data`, or an empty text for `nil`. Does not send anything else, or anything before the
     /// WebSocket is open.
-    @available(*, deprecated, message: "send(string:) and send(data:) say what became of it.")
+    @available(*, deprecated, message: "send(string:) and send(data:) report failures.")
     public func send(_ message: Any?) {
         switch message {
         case nil: try? send(data: nil)
@@ -45,7 +45,7 @@ extension SRWebSocket {
         let limit = webSocket.configuration.settings.limits.sendQueueBytes
         let waiting = webSocket.bufferedAmount
         guard waiting + count <= limit else {
-            throw refusal("\(call): \(count) bytes; \(waiting) of \(limit) that may wait are waiting")
+            throw refusal("\(call): \(count) bytes; \(waiting) of at most \(limit) are already queued")
         }
     }
 

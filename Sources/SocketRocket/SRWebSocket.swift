@@ -63,7 +63,7 @@ public final class SRWebSocket: Sendable {
 
     /// Creates a WebSocket for a request that offers these subprotocols, with or without validation of the server's
     /// certificate.
-    @available(*, deprecated, message: "Without validation anybody can be the server.")
+    @available(*, deprecated, message: "Without validation, anyone can pose as the server.")
     public convenience init(urlRequest request: URLRequest, protocols: [String]?, allowsUntrustedSSLCertificates: Bool)
     {
         let policy = SRSecurityPolicy(validatesChain: !allowsUntrustedSSLCertificates)
@@ -85,7 +85,7 @@ public final class SRWebSocket: Sendable {
 
     /// Creates a WebSocket for a URL that offers these subprotocols, with or without validation of the server's
     /// certificate.
-    @available(*, deprecated, message: "Without validation anybody can be the server.")
+    @available(*, deprecated, message: "Without validation, anyone can pose as the server.")
     public convenience init(url: URL, protocols: [String]?, allowsUntrustedSSLCertificates: Bool) {
         let policy = SRSecurityPolicy(validatesChain: !allowsUntrustedSSLCertificates)
         self.init(urlRequest: URLRequest(url: url), protocols: protocols, securityPolicy: policy)

@@ -151,7 +151,7 @@ struct KeyCase {
         "history-down": KeyCase(before: ["type abc", "Enter", "Up"], hides: ["= 3 bytes"]),
         "history-search": KeyCase(
             before: ["type abc", "Enter"], behind: ["type b"], shows: ["earlier line with \"b\"", ">abc"]),
-        "half-close": .shows("we sent FIN and go on reading"), "list": .shows("[1 List]"),
+        "half-close": .shows("we sent FIN, still reading"), "list": .shows("[1 List]"),
         "talk": .shows("? help  q back"),
         "detail": .shows("[3 Detail]"), "events": .shows("[4 Events]"), "leave": .shows("? help  q back"),
         "output": .shows("no program is running"),

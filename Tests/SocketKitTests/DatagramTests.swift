@@ -92,7 +92,7 @@ import Testing
             try #require(throws: SocketError.self, performing: body)
         }
         let refusals = [
-            (try refusal { try end.socket.joinGroup("10.0.0.1") }, "no multicast group"),
+            (try refusal { try end.socket.joinGroup("10.0.0.1") }, "not a multicast group"),
             (try refusal { try end.socket.joinGroup("nonsense") }, "nonsense"),
             (try refusal { try end.socket.joinGroup("ff02::1") }, "wrong address family"),
             (try refusal { try end.socket.joinGroup("239.1.2.3", interface: "nosuch0") }, "nosuch0"),

@@ -40,8 +40,8 @@ extension GCDAsyncUdpSocket {
     }
 
     private func checkDelegate() throws {
-        if delegate() == nil { throw NSError.datagram(.unready("a delegate is needed; set it before")) }
-        if delegateQueue() == nil { throw NSError.datagram(.unready("a delegate queue is needed; set it before")) }
+        if delegate() == nil { throw NSError.datagram(.unready("a delegate is required; set it first")) }
+        if delegateQueue() == nil { throw NSError.datagram(.unready("a delegate queue is required; set it first")) }
     }
 
     private func endpoint(_ data: Data) throws -> Endpoint {

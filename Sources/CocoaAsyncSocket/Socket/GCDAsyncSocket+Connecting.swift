@@ -21,7 +21,7 @@ extension GCDAsyncSocket {
     public func accept(on url: URL) throws {
         try checkIdle()
         guard url.isFileURL, !url.path.isEmpty else {
-            throw NSError.badParameter("\(url): a file URL with a path is needed")
+            throw NSError.badParameter("\(url): must be a file URL with a path")
         }
         try listen(on: .unix(path: url.path))
     }
@@ -43,13 +43,13 @@ extension GCDAsyncSocket {
     /// Makes the checks that upstream makes before each start, in its order.
     func checkIdle() throws {
         let (delegate, queue) = state.withLock { Unchecked(($0.delegate.object, $0.delegateQueue)) }.value
-        if delegate == nil { throw NSError.badConfiguration("a delegate is needed; set it before") }
-        if queue == nil { throw NSError.badConfiguration("a delegate queue is needed; set it before") }
+        if delegate == nil { throw NSError.badConfiguration("a delegate is required; set it first") }
+        if queue == nil { throw NSError.badConfiguration("a delegate queue is required; set it first") }
         if !isDisconnected {
             throw NSError.badConfiguration("the socket is connected, connecting or accepting; disconnect it first")
         }
         if !isIPv4Enabled, !isIPv6Enabled {
-            throw NSError.badConfiguration("both IPv4 and IPv6 are switched off")
+            throw NSError.badConfiguration("both IPv4 and IPv6 are disabled")
         }
     }
 }
@@ -110,7 +110,7 @@ extension GCDAsyncSocket {
     /// Connects to the Unix-domain socket at the path of a file URL.
     public func connect(to url: URL, withTimeout timeout: TimeInterval) throws {
         guard url.isFileURL, !url.path.isEmpty else {
-            throw NSError.badParameter("\(url): a file URL with a path is needed")
+            throw NSError.badParameter("\(url): must be a file URL with a path")
         }
         try connect(to: .unix(path: url.path), nil, timeout)
     }

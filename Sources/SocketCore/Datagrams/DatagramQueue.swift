@@ -142,7 +142,7 @@ package struct DatagramQueue: Sendable {
         case .address(peer): return .success(nil)
         case .address, .name:
             let name = entry.destination?.description ?? "-"
-            return .failure(Self.misdirected("\(name): the socket is connected to \(peer) and sends to nobody else"))
+            return .failure(Self.misdirected("\(name): the socket is connected to \(peer) and sends only to it"))
         }
     }
 

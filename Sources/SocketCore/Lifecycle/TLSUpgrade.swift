@@ -57,7 +57,7 @@ package struct TLSUpgrade: Equatable, Sendable {
     }
 
     mutating func begin(until: MonotonicTime?) {
-        precondition(state == .queued, "handshake begun while \(state)")
+        precondition(state == .queued, "handshake started while \(state)")
         time = until?.nanoseconds ?? .max
         state = .handshaking
     }
@@ -96,7 +96,7 @@ extension ConnectionMachine {
     package mutating func startTLS() -> SocketError? {
         if upgrade.isAskedFor {
             return SocketError(
-                .badConfiguration, operation: "startTLS", detail: "TLS was asked for already, once is all there is")
+                .badConfiguration, operation: "startTLS", detail: "TLS was already requested for this session")
         }
         if let refusal = refusal(of: "startTLS") { return refusal }
         if isWriteShut || isShuttingWrite {

@@ -4,7 +4,7 @@ package enum EventCatalogue {
     /// Indexed by kind, because Traffic looks up the row of each event that it keeps.
     private static let rows: [EventRow] = {
         let kinds = SocketEvent.Kind.allCases
-        precondition(kinds.indices.allSatisfy { kinds[$0].index == $0 }, "the cases are numbered otherwise")
+        precondition(kinds.indices.allSatisfy { kinds[$0].index == $0 }, "the cases are not numbered in order")
         return kinds.map(\.row)
     }()
 
@@ -42,7 +42,7 @@ extension SocketEvent.Kind {
             EventRow("accept failed", .warning, first: .errno, detail: ["\(.first)"], sentence: labelled)
         case .connectionRefused:
             EventRow(
-                "turned away", word: "connection_refused", detail: ["a waiting connection was refused with RST"],
+                "conn refused", word: "connection_refused", detail: ["a waiting connection was refused with RST"],
                 sentence: ["\(.detail)"])
         case .readQueued: EventRow("read queued", .tagged, first: .operation)
         case .readPartial: progress("read partial", mark: .read)
@@ -59,7 +59,7 @@ extension SocketEvent.Kind {
         case .headRewritten:
             EventRow(
                 "head rewritten", first: .bytes("bytes"), second: .bytes("sent_bytes"),
-                detail: ["\(.first) B came, \(.second) B are sent"],
+                detail: ["\(.first) B received, \(.second) B sent"],
                 sentence: ["head rewritten for the server: \(.detail)"])
         case .writePartial: progress("write partial", mark: .write)
         case .writeDone: bytes("write done", mark: .write)
@@ -85,12 +85,12 @@ extension SocketEvent.Kind {
             EventRow(
                 "resumed", mark: .pause, sentence: ["\(if: .roleIs(.listener))accepting resumed", "reading resumed"])
         case .readInterestOff: EventRow("reading off", detail: ["bytes are waiting, but no read is queued for them"])
-        case .readInterestOn: EventRow("reading on", detail: ["a read takes bytes again"])
+        case .readInterestOn: EventRow("reading on", detail: ["a read can take bytes again"])
         case .writeBlocked:
             EventRow(
                 "sndbuf full", first: .size("pending_bytes"),
-                detail: ["the kernel takes no more; \(.first) pending here"])
-        case .writeUnblocked: EventRow("sndbuf room", detail: ["the kernel takes bytes again"])
+                detail: ["the kernel accepts no more; \(.first) pending here"])
+        case .writeUnblocked: EventRow("sndbuf room", detail: ["the kernel accepts bytes again"])
         case .aboveHighMark:
             EventRow(
                 "above mark", first: .size("pending_bytes"), detail: ["\(.first) queued, more than the high mark"],
@@ -105,9 +105,9 @@ extension SocketEvent.Kind {
                 first: .choice([
                     EventChoice("", ["unread_before": .flag(false), "both_sides": .flag(false)]),
                     EventChoice(
-                        "unread bytes lie before it", ["unread_before": .flag(true), "both_sides": .flag(false)]),
+                        "bytes still unread", ["unread_before": .flag(true), "both_sides": .flag(false)]),
                     EventChoice(
-                        "reset, or closed on both sides; unread bytes lie before it",
+                        "reset or closed both ways; bytes still unread",
                         ["unread_before": .flag(true), "both_sides": .flag(true)]),
                 ]),
                 detail: ["\(if: .firstIs(2))\(.first)", "its side (FIN); \(.first)", "its side (FIN)"],
@@ -116,7 +116,7 @@ extension SocketEvent.Kind {
             EventRow(
                 "half-closed", mark: .end,
                 first: flag(
-                    "discards_input", no: "we sent FIN and go on reading", yes: "further input is discarded"),
+                    "discards_input", no: "we sent FIN, still reading", yes: "further input is discarded"),
                 detail: ["\(.first)"],
                 sentence: ["\(if: .firstIs(1))we sent FIN; \(.detail)", "\(.detail)", "we sent FIN"])
         case .closeRequested:
@@ -132,7 +132,7 @@ extension SocketEvent.Kind {
                 sentence: labelled)
         case .tlsQueued:
             EventRow(
-                "TLS asked", first: .count("reads_ahead", "read", "reads"),
+                "TLS requested", first: .count("reads_ahead", "read", "reads"),
                 second: .count("writes_ahead", "write", "writes"),
                 detail: [
                     "after \(.positiveFirst) and \(.positiveSecond)", "after \(.positiveFirst)",
@@ -146,12 +146,12 @@ extension SocketEvent.Kind {
                 sentence: ["TLS handshake begins, \(.detail)", "TLS handshake begins"])
         case .trustAsked:
             EventRow(
-                "cert asked", word: "trust_requested", .warning, first: .verifyCode,
+                "cert pending", word: "trust_requested", .warning, first: .verifyCode,
                 detail: ["\(.answer) answers: accept once, refuse"],
                 sentence: ["the certificate awaits a decision; \(.detail)"])
         case .trustAnswered:
             EventRow(
-                "cert judged", first: flag("accepted", no: "refused", yes: "accepted"), detail: ["\(.first)"],
+                "cert verdict", first: flag("accepted", no: "refused", yes: "accepted"), detail: ["\(.first)"],
                 sentence: ["the peer's certificate was \(.detail)", "\(.label)"])
         case .secured:
             EventRow(
@@ -189,7 +189,7 @@ extension SocketEvent.Kind {
         case .copiesDiffer:
             EventRow(
                 "copies differ", .warning, first: .bytes("bytes"),
-                detail: ["\(.first) B came again and are not the same; those that came first stay"],
+                detail: ["\(.first) B retransmitted with other contents; the first copy is kept"],
                 sentence: ["\(.detail)"])
         case .groupJoined: EventRow("group joined", sentence: labelled)
         case .groupLeft: EventRow("group left", sentence: labelled)

@@ -22,7 +22,7 @@ package struct HTTPForwardedRequest: Equatable, Sendable {
     ) throws(Refusal) {
         guard let colon = target.firstRange(of: "://"), !target.hasPrefix("/") else {
             throw .init(
-                status: "400 Bad Request", words: "this is a proxy: \(method) needs a whole http:// address")
+                status: "400 Bad Request", words: "this is a proxy: \(method) needs a complete http:// URL")
         }
         guard target[..<colon.lowerBound].lowercased() == "http" else {
             let scheme = target[..<colon.lowerBound]

@@ -96,7 +96,7 @@ extension ProxyHandshake.Failure {
         case .networkUnreachable: "the target's network cannot be reached"
         case .hostUnreachable: "the target cannot be reached"
         case .timedOut: "the target did not answer in time"
-        case .other: "the target could not be connected to"
+        case .other: "could not connect to the target"
         }
     }
 }

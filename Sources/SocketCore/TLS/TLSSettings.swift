@@ -172,12 +172,12 @@ extension TLSSettings {
             return "handshakeTimeout \(handshakeTimeout): must be more than zero; nil means none"
         }
         if case .pinned(let pins) = trust, pins.isEmpty || pins.contains(where: { $0.digest.count != 32 }) {
-            return "trust: a pin is a SHA-256 digest of 32 bytes, and there must be one"
+            return "trust: needs at least one pin; each must be a SHA-256 digest of 32 bytes"
         }
         let fault = applicationProtocols.first { !(1...255).contains($0.utf8.count) }
         if let fault { return "applicationProtocols: \"\(fault)\" must have 1 to 255 bytes" }
         let length = applicationProtocols.reduce(0) { $0 + 1 + $1.utf8.count }
-        return length > 65_535 ? "applicationProtocols: more than 65535 bytes together" : nil
+        return length > 65_535 ? "applicationProtocols: more than 65535 bytes in total" : nil
     }
 
     private static func nameFault(_ name: String) -> String? {

@@ -95,7 +95,7 @@ extension WriteContents: Equatable {
     /// Calls `body` with the bytes. Traps if their number has changed.
     package func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
         owner.withBytes { bytes in
-            precondition(bytes.count == count, "a write of \(count) bytes has \(bytes.count) now: they must not change")
+            precondition(bytes.count == count, "a write of \(count) bytes now has \(bytes.count): they must not change")
             body(bytes)
         }
     }

@@ -294,7 +294,7 @@ extension WriteQueue {
     /// The index of the first write that has unsent bytes (0 is the current write), and how many of its bytes are
     /// written or handed on. Traps if there is none.
     private var firstUnsent: (index: Int, offset: Int) {
-        precondition(hasCurrent, "\(pendingBytes) bytes pending without a write in hand")
+        precondition(hasCurrent, "\(pendingBytes) bytes pending without a current write")
         let ahead = excess + committed - orphaned
         guard ahead >= current.missing else { return (0, current.done + ahead) }
         var index = 1

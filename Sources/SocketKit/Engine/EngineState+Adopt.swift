@@ -9,10 +9,10 @@ extension EngineState {
         retire(configuration)
         try checkIdle(handle.session, operation: "adopt")
         if let fault = configuration.fault { throw .refused("adopt", fault) }
-        if descriptors.isEmpty { throw .refused("adopt", "descriptors: none is given") }
+        if descriptors.isEmpty { throw .refused("adopt", "descriptors: must not be empty") }
         for descriptor in descriptors {
             guard kernel.isStream(descriptor), kernel.isListening(descriptor) else {
-                throw .refused("adopt", "descriptor \(descriptor): not a stream socket that listens")
+                throw .refused("adopt", "descriptor \(descriptor): not a listening stream socket")
             }
             try checkUnwatched(descriptor, as: names.nextSession())
         }
@@ -38,7 +38,7 @@ extension DatagramSession {
         guard !isBound, links.isEmpty, peer == nil, !queue.isConnecting else {
             throw SocketError(
                 .badConfiguration, operation: "adopt",
-                detail: "the socket (\(id)) has descriptors already; close it first")
+                detail: "the socket (\(id)) already has descriptors; close it first")
         }
         guard !engine.kernel.isStream(descriptor), let local = engine.kernel.localAddress(descriptor) else {
             throw .refused("adopt", "descriptor \(descriptor): not a datagram socket")

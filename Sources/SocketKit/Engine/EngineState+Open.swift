@@ -34,7 +34,7 @@ extension EngineState {
         try checkFamilies(families, operation: operation)
         guard let address = endpoint.numericAddress else { return nil }
         guard families.allows(address) else {
-            throw .refused(operation, "\(host): its address family is switched off")
+            throw .refused(operation, "\(host): its address family is disabled")
         }
         return address
     }
@@ -43,14 +43,14 @@ extension EngineState {
     private func localAddresses(_ configuration: SocketConfiguration) throws(SocketError) -> [SocketAddress]? {
         guard let text = configuration.interface else { return nil }
         guard let interface = InterfaceText(text) else {
-            throw .refused("connect", "interface \(text): what follows the colon must be a port, 1 to 65535")
+            throw .refused("connect", "interface \(text): the part after the colon must be a port, 1 to 65535")
         }
         guard let name = interface.name else {
             let port = interface.port ?? 0
             return [.v4(host: "0.0.0.0", port: port), .v6(host: "::", port: port)]
         }
         let addresses = resolver.addresses(ofInterface: name).filter(configuration.allows)
-        if addresses.isEmpty { throw .refused("connect", "interface \(name): there is none of that name or address") }
+        if addresses.isEmpty { throw .refused("connect", "interface \(name): no interface has that name or address") }
         return addresses.map { $0.withPort(interface.port) }
     }
 
@@ -88,7 +88,7 @@ extension EngineState {
         let refused = reactor.add(descriptor, [], ReactorToken(id, 0))
         if refused == 0 { return reactor.remove(descriptor) }
         if refused == EEXIST {
-            throw .refused("adopt", "descriptor \(descriptor): another socket of this engine has it")
+            throw .refused("adopt", "descriptor \(descriptor): another socket of this engine owns it")
         }
         throw .system(refused, operation: "epoll_ctl", subject: "descriptor \(descriptor)")
     }
@@ -181,7 +181,7 @@ extension EngineState {
         guard kernel.connect(probe.descriptor, to: address) == ECONNREFUSED else { return false }
         switch kernel.removeSocketFile(path) {
         case 0: return true
-        case ENOTSOCK: throw .refused("bind", "unix:\(path): something that is not a socket is there")
+        case ENOTSOCK: throw .refused("bind", "unix:\(path): exists and is not a socket")
         case let errno: throw .system(errno, operation: "unlink", subject: address)
         }
     }
@@ -207,7 +207,7 @@ extension EngineState {
             }
         }
         let allowed = addresses.filter(configuration.allows)
-        if allowed.isEmpty { throw .refused(operation, "\(host): its address family is switched off") }
+        if allowed.isEmpty { throw .refused(operation, "\(host): its address family is disabled") }
         return allowed
     }
 
@@ -215,14 +215,14 @@ extension EngineState {
 
     func checkIdle(_ session: SocketID?, operation: String) throws(SocketError) {
         guard let session else { return }
-        let what = acceptor(session) == nil ? "has a connection" : "listens"
+        let what = acceptor(session) == nil ? "has a connection" : "is listening"
         throw SocketError(
-            .badConfiguration, operation: operation, detail: "the socket \(what) already (\(session)); close it first")
+            .badConfiguration, operation: operation, detail: "the socket already \(what) (\(session)); close it first")
     }
 
     func checkFamilies(_ configuration: SocketConfiguration, operation: String) throws(SocketError) {
         if configuration.isIPv4Enabled || configuration.isIPv6Enabled { return }
-        throw SocketError(.badConfiguration, operation: operation, detail: "both IPv4 and IPv6 are switched off")
+        throw SocketError(.badConfiguration, operation: operation, detail: "both IPv4 and IPv6 are disabled")
     }
 
     /// Returns the Unix-domain address that an endpoint names, or `nil` for a host.

@@ -75,7 +75,7 @@ extension AsyncSocket {
         guard !request.isStanding else {
             let error = SocketError(
                 .badParameter, operation: "read",
-                detail: "a standing read completes again and again: give it a delegate")
+                detail: "a standing read completes repeatedly, so it needs a delegate")
             return .failure(
                 FailedOperation(
                     operation: engine.names.nextOperation(), kind: .read(request.kind), tag: request.tag, done: 0,
@@ -98,7 +98,7 @@ extension AsyncSocket {
     /// Returns the failure of an operation that a cancelled task didn't start.
     private func unbegun(_ operation: OperationID, _ action: SocketCommand.Action) -> FailedOperation {
         guard var failed = action.failure(as: operation) else {
-            preconditionFailure("only reads and writes are awaited")
+            preconditionFailure("only reads and writes can be awaited")
         }
         failed.error = .cancelled(failed.error.operation)
         return failed

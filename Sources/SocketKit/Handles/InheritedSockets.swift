@@ -59,7 +59,7 @@ extension SocketListener {
             return true
         }
         guard isListening else {
-            throw SocketError(.notConnected, operation: "renewTLS", detail: "the listener does not listen")
+            throw SocketError(.notConnected, operation: "renewTLS", detail: "the listener is not listening")
         }
     }
 

@@ -86,7 +86,7 @@ extension LinuxKernel {
         case .leaveGroup(let group, let interface): return member(group, interface, isJoining: false, descriptor)
         case .reuseAddress, .onlyIPv6, .noDelay, .sendBuffer, .receiveBuffer, .keepAlive, .reusePort, .broadcast,
             .resetOnClose:
-            preconditionFailure("\(option) is no option of datagrams alone")
+            preconditionFailure("\(option) is not a datagram-only option")
         }
     }
 

@@ -154,7 +154,7 @@ package final class LinuxKernel: Kernel {
     }
 
     private func failure(_ errno: Int32) -> IOResult {
-        precondition(errno != EBADF && errno != EFAULT, "a descriptor or buffer of ours is invalid: errno \(errno)")
+        precondition(errno != EBADF && errno != EFAULT, "the engine passed a bad descriptor or buffer: errno \(errno)")
         return .failed(errno: errno)
     }
 
@@ -165,7 +165,7 @@ package final class LinuxKernel: Kernel {
 
     func check(_ status: Int32) -> Int32 {
         guard status < 0 else { return 0 }
-        precondition(errno != EBADF && errno != EFAULT, "a descriptor or buffer of ours is invalid: errno \(errno)")
+        precondition(errno != EBADF && errno != EFAULT, "the engine passed a bad descriptor or buffer: errno \(errno)")
         return errno
     }
 

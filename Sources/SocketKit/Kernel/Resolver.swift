@@ -54,7 +54,8 @@ package final class SystemResolver: Resolver {
         guard !host.utf8.contains(0) else {
             return .failure(
                 SocketError(
-                    .resolver(code: EAI_NONAME), operation: "getaddrinfo", detail: "a host name has no NUL byte"))
+                    .resolver(code: EAI_NONAME), operation: "getaddrinfo",
+                    detail: "a host name must not contain a NUL byte"))
         }
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -20,7 +20,7 @@ import CSocketKitSystem
     @inlinable package init(_ reference: Reference? = nil) {
         var words = Words(0, 0)
         if let reference {
-            assert(type(of: reference as Any) is AnyClass, "\(Reference.self) is no reference")
+            assert(type(of: reference as Any) is AnyClass, "\(Reference.self) is not a reference")
             withUnsafeMutablePointer(to: &words) {
                 let place = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Reference.self)
                 place.initialize(to: reference)

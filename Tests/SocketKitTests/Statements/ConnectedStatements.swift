@@ -75,7 +75,7 @@ import Testing
         let descriptor = try #require(pair.engine.snapshot().sockets.first?.descriptor)
         let other = AsyncSocket(engine: pair.engine)
         let error = try #require(throws: SocketError.self) { try other.adopt(descriptor: descriptor) }
-        #expect(error.detail == "descriptor \(descriptor): another socket of this engine has it")
+        #expect(error.detail == "descriptor \(descriptor): another socket of this engine owns it")
         #expect(other.isDisconnected)
         pair.socket.write([1])
         #expect(try pair.peerReceives(1) == [1])

@@ -9,7 +9,7 @@ extension DatagramSession {
     func link(for address: SocketAddress) throws(SocketError) -> Link {
         if let link = link(like: address) { return link }
         guard configuration.allows(address) else {
-            throw .refused("send", "\(address): its address family is switched off")
+            throw .refused("send", "\(address): its address family is disabled")
         }
         if isBound || peer != nil || links.contains(where: { $0.family.family.isIP != address.family.isIP }) {
             let own = links.compactMap(\.local).map(\.description).joined(separator: " and ")
@@ -44,7 +44,7 @@ extension DatagramSession {
             engine.runUserCode { prepareDescriptor(socket.descriptor) }
             isPreparing = false
             guard !isClosed else {
-                throw SocketError(.disconnected, operation: "socket", detail: "the socket was closed meanwhile")
+                throw SocketError(.disconnected, operation: "socket", detail: "the socket was closed in the meantime")
             }
         }
         // A session may open any number of descriptors, but few are open at once.
@@ -86,11 +86,11 @@ extension DatagramSession {
         try checkUnprepared("bind")
         let state: String
         if isBound {
-            state = "is bound already"
+            state = "is already bound"
         } else if peer != nil || queue.isConnecting {
             state = "is connected or about to be"
         } else if counters.sent > 0 {
-            state = "has sent already, and was bound by that"
+            state = "has already sent, which bound it"
         } else {
             return
         }
@@ -141,7 +141,7 @@ extension DatagramSession {
             throw SocketError(
                 .badConfiguration, operation: "connect",
                 detail:
-                    "the socket is \(peer == nil ? "about to be connected" : "connected") already; disconnect it first")
+                    "the socket is already \(peer == nil ? "about to be connected" : "connected"); disconnect it first")
         }
         let target = try target(of: endpoint, operation: "connect")
         if case .address(let address) = target { _ = try link(for: address) }
@@ -176,7 +176,7 @@ extension DatagramSession {
     /// Dissolves the connection, or cancels a connect that is still queued.
     func disconnect() {
         if let operation = queue.connect, queue.remove(operation, now: engine.now) != nil {
-            notify(.notConnected(SocketError(.disconnected, operation: "connect", detail: "taken back by this side")))
+            notify(.notConnected(SocketError(.disconnected, operation: "connect", detail: "cancelled by this side")))
         }
         guard peer != nil, let link = links.first else { return finishStep() }
         let failure = engine.kernel.dissolve(link.socket.descriptor)
@@ -213,7 +213,7 @@ extension DatagramSession {
         }
         guard let address = SystemResolver.numeric(host: group, port: 0), address.isGroup else {
             throw .refused(
-                call, "\(group): no multicast group; one is 224.0.0.0 to 239.255.255.255, or begins with ff")
+                call, "\(group): not a multicast group; use 224.0.0.0 to 239.255.255.255, or one that begins with ff")
         }
         guard let link = links.first(where: { $0.family.isSameFamily(as: address) }) else {
             let own = links.compactMap(\.local).map(\.description).joined(separator: " and ")

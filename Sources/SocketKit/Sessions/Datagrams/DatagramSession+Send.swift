@@ -46,7 +46,7 @@ extension DatagramSession {
         if queue.weight + count + 64 > configuration.sendQueueLimit {
             throw SocketError(
                 .system(errno: ENOBUFS), operation: "send",
-                detail: "\(queue.count) datagrams of \(queue.pendingBytes) bytes are queued already; the limit is "
+                detail: "\(queue.count) datagrams of \(queue.pendingBytes) bytes are already queued; the limit is "
                     + "\(configuration.sendQueueLimit) bytes")
         }
     }

@@ -63,6 +63,6 @@ extension EngineState {
     /// Returns the index of an interface, or throws if there is none.
     func interfaceIndex(_ name: String, _ operation: String) throws(SocketError) -> UInt32 {
         if let index = resolver.index(ofInterface: name) { return index }
-        throw .refused(operation, "interface \(name): there is none of that name or address")
+        throw .refused(operation, "interface \(name): no interface has that name or address")
     }
 }

@@ -50,7 +50,7 @@ extension Connection {
     private func noAddress(of found: Int) -> SocketError {
         SocketError(
             .other, operation: "connect",
-            detail: "\(target): none of its \(found) addresses is of a family that can be used")
+            detail: "\(target): none of its \(found) addresses has a usable family")
     }
 
     private func race(_ addresses: [SocketAddress]) {

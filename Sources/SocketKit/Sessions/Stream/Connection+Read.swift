@@ -370,7 +370,7 @@ extension Connection {
                     operation: operation, kind: .write, tag: write.tag, done: write.done, total: write.total, bytes: [],
                     error: SocketError(
                         .cancelled, operation: "write",
-                        detail: "cancelled behind \(write.done) of \(write.total) bytes; the rest still goes out"))))
+                        detail: "cancelled after \(write.done) of \(write.total) bytes; the rest is still sent"))))
     }
 
     func pauseReading(_ pause: Bool) {

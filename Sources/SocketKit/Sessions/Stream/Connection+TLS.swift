@@ -106,8 +106,8 @@ extension Connection {
         close(
             error: SocketError(
                 .other, operation: "handshake",
-                detail: "\(peer?.description ?? target): the peer's certificate is to be judged by the delegate, "
-                    + "which has no didReceiveTrust"))
+                detail: "\(peer?.description ?? target): the delegate must judge the peer's certificate, "
+                    + "but does not implement didReceiveTrust"))
     }
 
     // MARK: Failing
@@ -143,7 +143,7 @@ extension Connection {
     func expireHandshake() {
         guard let due = machine.upgrade.deadline, due <= engine.now else { return }
         let time = tls?.context.settings.handshakeTimeout ?? .zero
-        failTLS(.handshakeTimeout, "the TLS handshake was not done after \(time)")
+        failTLS(.handshakeTimeout, "the TLS handshake was not complete after \(time)")
     }
 
     func recordAlerts(_ session: TLSSession) {
@@ -155,7 +155,7 @@ extension TLSFailure {
     /// What went wrong, in words for the user.
     var sentence: String {
         switch self {
-        case .closedAbort: "the peer closed without close_notify: the stream may be cut off"
+        case .closedAbort: "the peer closed without close_notify: the stream may be truncated"
         case .handshakeTimeout: "the TLS handshake took too long"
         case .untrusted(_, let text): "certificate verify failed: \(text)"
         case .refused: "the peer's certificate was refused"

@@ -264,7 +264,7 @@ final class Connection: ConnectionStorage, EngineSession {
         let time = origin.facts.idleTimeout ?? .zero
         close(
             error: SocketError(
-                .idleTimeout, operation: "idle", detail: "\(target): no byte passed either way for \(time)"))
+                .idleTimeout, operation: "idle", detail: "\(target): no bytes were sent or received for \(time)"))
     }
 
     // MARK: Notifying
