@@ -99,7 +99,7 @@ final class AttachedSource: SocketSource {
             state.sink = sink
             if sink != nil, hello.rights < .payload {
                 state.notices.add(
-                    "\(hello.program)[\(hello.process)] lets viewers \(hello.rights.rawValue) only: "
+                    "\(hello.program)[\(hello.process)] grants viewers \(hello.rights.rawValue) only: "
                         + "its state is recorded, but not its bytes")
             }
             return state.watch
