@@ -121,6 +121,23 @@ struct ReportTests {
         #expect(texts.take(second).count == 3)
     }
 
+    @Test("of other programs' sockets, all rows are written first, then those that are new or have closed")
+    func outside() {
+        func row(_ number: UInt64, isClosed: Bool = false) -> SocketSnapshot {
+            var row = socket(number)
+            row.host = HostSnapshot(HostSocket(id: number, .tcp, .established, time: .zero, inode: number))
+            if isClosed { row.phase = .closed }
+            return row
+        }
+        var texts = TextLines()
+        let first = texts.take(snapshot(seconds: 1) { $0.sockets = [row(1), row(2)] })
+        #expect(first.count == 3 && first[0].contains("STATE"))
+        #expect(texts.take(snapshot(seconds: 2) { $0.sockets = [row(1), row(2)] }).isEmpty)
+        let second = texts.take(snapshot(seconds: 3) { $0.sockets = [row(1), row(2, isClosed: true), row(3)] })
+        #expect(second.count == 2 && second.contains { $0.contains("closed") })
+        #expect(texts.take(snapshot(seconds: 4) { $0.sockets = [row(1), row(3)] }).isEmpty)
+    }
+
     @Test("the list in text has a row for each session, however many")
     func table() {
         let rows = TextLines.table(snapshot(seconds: 1) { $0.sockets = (1...300).map { socket($0) } })

@@ -56,7 +56,7 @@ struct VerdictTests {
         let finding = try #require(found[SocketID(1)].first)
         #expect(found.count == 1 && finding.lint == "write-blocked" && finding.severity == .warning)
         #expect(finding.evidence == .engine && finding.subject == "python3[77]" && finding.lasting == .seconds(5))
-        #expect(finding.sentence == "python3[77] has not read for 5s: 4.0M unread there, 990 B wait here")
+        #expect(finding.sentence == "python3[77] has not read for 5s: 4.0M unread there, 65K wait here")
         #expect(finding.next == "py-spy dump --pid 77")
         #expect(found.looking(at: [], in: nil) == [SocketID(1)], "it is looked at even out of sight")
     }

@@ -39,9 +39,21 @@ struct NamespaceWhyTests {
         var options = HostOptions()
         #expect(HostWatch(options, LintSettings()).place == "this host")
         options.namespace = getpid()
-        let place = HostWatch(options, LintSettings()).place
-        #expect(place == "the network namespace of process \(getpid())")
-        #expect(HostRun.nothing(.port(9), place) == "no socket of \(place) has :9 at either end")
+        let watch = HostWatch(options, LintSettings())
+        #expect(watch.place == "the network namespace of process \(getpid())")
+        #expect(HostRun.nothing(.port(9), watch) == "no socket of \(watch.place) has :9 at either end")
+    }
+
+    @Test("a program that runs is told apart from one that does not, by its name")
+    func names() throws {
+        let folder = try TemporaryFolder()
+        let name = "quiet-\(getpid())"
+        try #require(symlink("/bin/sleep", folder.path + "/" + name) == 0)
+        let watch = HostWatch(HostOptions(), LintSettings())
+        #expect(HostRun.nothing(.name(name), watch) == "no program is called \(name)")
+        let program = try Peer([folder.path + "/" + name, "1000"])
+        let words = "\(name)[\(program.process)] has no sockets that can be seen"
+        #expect(eventually { HostRun.nothing(.name(name), watch) == words })
     }
 
     @Test("the sockets of one namespace are listed by a filter")

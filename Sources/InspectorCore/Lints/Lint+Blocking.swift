@@ -84,7 +84,9 @@ extension Lint {
     private static func blocked(_ it: Situation, _ after: Duration) -> Verdict? {
         guard let lasting = it.side.blocked(it.now), lasting >= after else { return nil }
         let time = Format.duration(lasting)
-        let waits = "\(Format.size(it.socket.writing.pendingBytes)) wait here"
+        // Including those that the kernel accepted but has not sent.
+        let unsent = it.socket.writing.pendingBytes.saturatingAdd(it.socket.kernel?.notSent ?? 0)
+        let waits = "\(Format.size(unsent)) wait here"
         if it.side.hasReadAll {
             var verdict = Verdict(
                 "nothing was sent for \(time), although \(it.side.reader) has read everything that arrived; \(waits)",

@@ -4,6 +4,8 @@ import SocketCore
 package struct TextLines: Sendable {
     private var model = Model(options: Model.Options(ascii: false, version: ""))
     private var next = 0
+    /// Of sockets that are seen from outside, those that were listed, and whether as closed.
+    private var listed: [SocketID: Bool] = [:]
 
     package init() {}
 
@@ -12,12 +14,25 @@ package struct TextLines: Sendable {
 
     /// Returns the lines for a snapshot, without line endings.
     package mutating func take(_ snapshot: EngineSnapshot) -> [String] {
+        if snapshot.sockets.contains(where: { $0.host != nil }) { return takeHost(snapshot) }
         _ = model.update(.snapshot(snapshot))
         defer { next = model.log.end }
         let first = max(next, model.log.first)
         return (first..<max(first, model.log.end)).compactMap { number in
             model.log[number].map { Self.trimmed(EventLine(width: 100).line($0, model).text.dropFirst()) }
         }
+    }
+
+    /// The kernel reports no events of other programs' sockets, so their rows are printed: first all of them, then each
+    /// that is new or has closed.
+    private mutating func takeHost(_ snapshot: EngineSnapshot) -> [String] {
+        let isFirst = listed.isEmpty
+        var changed = snapshot
+        changed.sockets = snapshot.sockets.filter { listed[$0.id] != ($0.phase == .closed) }
+        listed = [:]
+        for socket in snapshot.sockets { listed[socket.id] = socket.phase == .closed }
+        guard !changed.sockets.isEmpty else { return [] }
+        return Array(Self.table(changed).dropFirst(isFirst ? 0 : 1))
     }
 
     /// Returns the list of sessions, in the style of `ss`.

@@ -10,9 +10,9 @@ package enum CapturedWords {
     /// Returns how it ended. The end that sent FIN first closed it.
     package static func ending(_ record: CloseRecord) -> String {
         switch record.error?.reason {
-        case nil: "client closed first (FIN)"
+        case nil: record.mode == .reset ? "client reset (RST)" : "client closed first (FIN)"
         case .closedByPeer: "server closed first (FIN)"
-        default: "reset (RST)"
+        default: "server reset (RST)"
         }
     }
 

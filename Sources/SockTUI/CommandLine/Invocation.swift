@@ -115,8 +115,11 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
     /// Creates an error with one sentence as its description.
     init(sentence: String) { description = sentence }
 
-    /// Creates an error about one argument. Its control characters are escaped when it is printed.
-    init(_ argument: String, _ problem: String) { description = "\(argument): \(problem)" }
+    /// Creates an error about one argument, which the problem may begin with already. Its control characters are escaped
+    /// when it is printed.
+    init(_ argument: String, _ problem: String) {
+        description = problem.hasPrefix("\(argument): ") ? problem : "\(argument): \(problem)"
+    }
 }
 
 /// How the sockets of this host's programs are inspected, and which of them count.

@@ -13,7 +13,7 @@ enum HostRun {
         do throws(HostObserver.Problem) {
             let answer = try why(target, options, &watch)
             guard let answer else {
-                return Program.complain(nothing(target, watch.place), status: 2)
+                return Program.complain(nothing(target, watch), status: 2)
             }
             let text =
                 options.isJSON ? answer.json.text : answer.lines.joined(separator: "\n")
@@ -24,13 +24,18 @@ enum HostRun {
         }
     }
 
-    /// Returns the reason why nothing was found in a place.
-    static func nothing(_ target: HostTarget, _ place: String) -> String {
+    /// Returns the reason why nothing was found.
+    static func nothing(_ target: HostTarget, _ watch: HostWatch) -> String {
         switch target {
         case .process(let number) where kill(number, 0) != 0 && errno == ESRCH: "there is no process \(number)"
         case .process(let number): "process \(number) has no sockets that can be seen"
-        case .name(let name): "no program with sockets is called \(name)"
-        case .port, .address, .datagrams: "no socket of \(place) has \(target) at either end"
+        case .name(let name):
+            if let number = watch.processes(named: name).first {
+                "\(name)[\(number)] has no sockets that can be seen"
+            } else {
+                "no program is called \(name)"
+            }
+        case .port, .address, .datagrams: "no socket of \(watch.place) has \(target) at either end"
         }
     }
 

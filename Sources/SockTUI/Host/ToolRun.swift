@@ -41,7 +41,7 @@ struct ToolRun {
             case .why(let target):
                 var watch = HostWatch(options, lints)
                 guard let answer = try HostRun.why(target, options, &watch) else {
-                    return .failure(HostRun.nothing(target, watch.place))
+                    return .failure(HostRun.nothing(target, watch))
                 }
                 return ToolResult(answer.lines.joined(separator: "\n"), answer.json)
             case .host(let filter, let limit): return try host(filter, limit)

@@ -205,7 +205,8 @@ struct EffectRunner: Sendable {
 
     /// Reports why something was not opened. If its address is in use, names the program that uses it.
     private func refuse(_ address: String, _ error: SocketError, _ target: OpenTarget) {
-        let sentence = "\(address): \(error.detail)"
+        let isNamed = error.detail.hasPrefix("\(address): ")
+        let sentence = isNamed ? error.detail : "\(address): \(error.detail)"
         guard error.reason == .system(errno: EADDRINUSE), case .host(let host, let port) = target.endpoint else {
             return post(sentence)
         }

@@ -282,9 +282,16 @@ final class ReportRun {
 
     /// The refusals, and the requested connections that failed. Failed connections in the demo are intended.
     private var failures: [String] {
+        if isOnce, let programs { return refusals + unseen(programs) }
         guard endsByItself, programs == nil, let last else { return refusals }
         if let child, child.wasUnseen || child.ending?.wasStarted == false { return refusals + [child.farewell ?? ""] }
         return refusals + last.failures
+    }
+
+    /// Reports programs that are inspected from outside without a socket that can be seen.
+    private func unseen(_ programs: [ProgramInfo]) -> [String] {
+        guard last?.sockets.isEmpty == true else { return [] }
+        return programs.filter(\.isOutside).map { "\($0.title) has no sockets that can be seen" }
     }
 
     /// The failures reported at the end.

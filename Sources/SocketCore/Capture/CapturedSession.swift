@@ -19,9 +19,9 @@ package struct CapturedSession: Sendable {
     package fileprivate(set) var latest: MonotonicTime
     package fileprivate(set) var connected: MonotonicTime?
     package fileprivate(set) var closed: MonotonicTime?
-    package fileprivate(set) var wasReset = false
     /// The ends of its streams, in order.
     package private(set) var ends: [End] = []
+    private var wasReset: Bool { ends.contains(where: \.isReset) }
     /// The reassembled stream of each end.
     package fileprivate(set) var fromLocal = StreamAssembler()
     package fileprivate(set) var fromPeer = StreamAssembler()
@@ -82,7 +82,7 @@ package struct CapturedSession: Sendable {
         if segment.flags.contains(.reset) {
             if closed == nil { news.append((.closed, 0, 0)) }
             if !wasReset { ends.append(End(isSent: isSent, isReset: true, time: time, items: nextItem)) }
-            (wasReset, closed) = (true, closed ?? time)
+            closed = closed ?? time
         } else if isSent {
             pieces = fromLocal.take(segment, packet.payload, missing: packet.missing)
         } else {
@@ -218,15 +218,20 @@ package struct CapturedSession: Sendable {
             datagrams.counters = counters
             facts.datagrams = datagrams
         }
-        if let closed {
+        facts.closed = closed.map { closeRecord(at: $0, target) }
+        return SocketSnapshot(facts)
+    }
+
+    /// How it ended, in the form of the client's session.
+    private func closeRecord(at time: MonotonicTime, _ target: SocketAddress) -> CloseRecord {
+        if let first = ends.first(where: \.isReset) {
+            guard !first.isSent else { return CloseRecord(time: time, mode: .reset) }
             let error = SocketError(
                 .system(errno: Self.reset), operation: "read", detail: "\(target): Connection reset by peer")
-            let closedByPeer = SocketError(.closedByPeer, operation: "read", detail: "")
-            facts.closed = CloseRecord(
-                time: closed, error: wasReset ? error : hasPeerClosedFirst ? closedByPeer : nil,
-                mode: wasReset || hasPeerClosedFirst ? nil : .now)
+            return CloseRecord(time: time, error: error)
         }
-        return SocketSnapshot(facts)
+        guard hasPeerClosedFirst else { return CloseRecord(time: time, mode: .now) }
+        return CloseRecord(time: time, error: SocketError(.closedByPeer, operation: "read", detail: ""))
     }
 }
 

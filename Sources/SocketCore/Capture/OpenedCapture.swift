@@ -283,6 +283,8 @@ package struct OpenedCapture: Sendable {
             guard packets.start != nil else { return nil }
             snapshot = EngineSnapshot(engine: name, time: packets.latest, wallNanoseconds: 0)
             snapshot.sockets = packets.sessions.map(\.snapshot)
+            // Neither end is this program's, so nothing was done "by us".
+            for index in snapshot.sockets.indices { snapshot.sockets[index].ends = CapturedEnds() }
             snapshot.counters.opened = UInt64(packets.sessions.count)
             events = packets.events
             snapshot.nextEvent = events.next

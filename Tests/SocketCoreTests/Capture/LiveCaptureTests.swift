@@ -89,6 +89,18 @@ struct LiveCaptureTests {
         }
     }
 
+    @Test("which end sent the reset is told, by the client's record of its close", arguments: [true, false])
+    func reset(isOfClient: Bool) throws {
+        let client = SyntheticPacket.End(IPAddress("127.0.0.1")!, 40_000)
+        var stream = RecordedStream(local: client, peer: Self.server, number: 1)
+        let packets = stream.establish(isClient: true) + stream.reset(isOfClient ? .local : .peer)
+        var sessions = CapturedSessions()
+        for packet in packets { sessions.take(Self.packet(packet.frame)) }
+        let record = try #require(sessions.sessions.first?.snapshot.closed)
+        #expect(record.error?.reason == (isOfClient ? nil : .system(errno: 104)))
+        #expect(record.mode == (isOfClient ? .reset : nil))
+    }
+
     // MARK: Recording
 
     private static func written(_ snap: Int = .max, _ entries: [RecordedEntry.Content]) -> [UInt8] {

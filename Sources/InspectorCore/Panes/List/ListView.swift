@@ -23,11 +23,15 @@ package enum ListView {
     }
 
     private static func drawEmpty(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let programs = model.shared.programs
         let text =
             model.shown == nil
             ? "  waiting for the first snapshot"
             : model.shared.showsCapture
-                ? "  nothing has passed yet" : model.naming("  no sockets yet: {connect} connects, {listen} listens")
+                ? "  nothing has passed yet"
+                : !programs.isEmpty && programs.allSatisfy(\.isOutside)
+                    ? "  no sockets that can be seen"
+                    : model.naming("  no sockets yet: {connect} connects, {listen} listens")
         canvas.draw(Line(text, Style(.dim)), row: 1, in: rect, model.glyphs)
     }
 
