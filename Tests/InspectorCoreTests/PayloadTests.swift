@@ -191,6 +191,18 @@ struct SentLineTests {
         #expect(model.composer.mode == .text)
     }
 
+    @Test("A file that was sent last does not make the next run begin with files, but can be recalled as one")
+    func file() {
+        var model = model()
+        let file = SentLine(text: "/tmp/a", mode: .file, ending: .lf)
+        _ = model.update(.sentLines(["localhost:8000": [file]]))
+        _ = model.update(.opened(Conversation.id, Conversation.request))
+        _ = model.update(.snapshot(Conversation.snapshot()))
+        #expect(model.composer.mode == .text)
+        model.press(.up)
+        #expect(model.composer.mode == .file && model.composer.editor.text == "/tmp/a")
+    }
+
     @Test("What was sent to those who connect is kept under the listener's address")
     func accepted() {
         var model = model()

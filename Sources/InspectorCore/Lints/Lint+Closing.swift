@@ -25,7 +25,8 @@ extension Lint {
         ).following(["write-blocked", "write-orphaned", "deadlock"]),
         Lint(
             "connecting-silent", after: .seconds(2), "a connect has had no answer for %time",
-            remedy: "no answer from there: check address, port and firewall (on this host: socktui why); --timeout bounds the wait",
+            remedy: "no answer from there: check address, port and firewall (on this host: socktui why); "
+                + "--timeout bounds the wait",
             connectingSilent),
     ]
 

@@ -94,11 +94,12 @@ package struct Composer: Hashable, Sendable {
         summary = message.map { LineSummary($0, of: self) }
     }
 
-    /// Adds lines that were sent before, oldest first.
+    /// Adds lines that were sent before, oldest first, and continues in the mode of the last one. A file is sent once, so
+    /// its mode is not continued.
     package mutating func remember(_ lines: [SentLine]) {
         editor.remember(lines.map(\.text))
         for line in lines { origins[line.text] = line }
-        if let last = lines.last { (mode, ending) = (last.mode, last.ending) }
+        if let last = lines.last { (mode, ending) = (last.mode == .file ? .text : last.mode, last.ending) }
     }
 
     /// Adopts the history and the modes of another composer.
