@@ -73,6 +73,18 @@ struct DetailTests {
         }
     }
 
+    @Test("After the peer's FIN, a read that cannot get more says so")
+    func readAfterEnd() {
+        var socket = World.lineReader
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.resized(Size(120, 35)))
+        _ = model.update(.snapshot(World.snapshot([socket])))
+        func row() -> String { QueueLines(model, socket, width: 120).rows[0].left.text }
+        #expect(row().contains("until CRLF") && !row().contains("peer closed its side"), "\(row())")
+        socket.flags.insert(.readStreamClosed)
+        #expect(row().contains("until CRLF") && row().contains("peer closed its side (FIN)"), "\(row())")
+    }
+
     @Test("A bar is drawn only where the whole is known")
     func honestProgress() {
         let unknown = text(World.snapshot([World.lineReader]), selecting: 8)

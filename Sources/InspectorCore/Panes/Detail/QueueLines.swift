@@ -216,6 +216,9 @@ package struct QueueLines {
     /// Returns what delays the current operation.
     private func note(_ operation: OperationSnapshot) -> Line {
         if operation.isAsking { return Line(isNarrow ? "ASK" : "timed out: ASK", Style(.warn, [.bold])) }
+        if operation.kind != .write && socket.flags.contains(.readStreamClosed) {
+            return Line(CloseWords.peerClosed, Style(.closed))
+        }
         if operation.kind != .write && socket.isHeldBack { return heldBack }
         if operation.kind != .write && socket.isReadingPaused { return Line("paused by hand", Style(.warn)) }
         let still = (operation.lastProgress ?? operation.started).map { model.now - $0 } ?? .zero
