@@ -101,7 +101,7 @@ static inline int co_ctx_use_pkcs12(SSL_CTX *c, const void *bytes, int length, c
   int done = 0;
   ERR_clear_error();
   if (!bio || !container || !d2i_PKCS12_bio(bio, &container)) {
-    container = 0;
+    // It was freed and is null if its contents were invalid. If no contents could be read, it is still there.
     done = -1;
   } else if (!PKCS12_parse(container, passphrase, &key, &own, &chain)) {
     done = -2;

@@ -146,4 +146,10 @@ extension Shared {
         guard rewind != nil, latest?.moment?.isLive == true else { return nil }
         return options.keys.naming("this is the past; {present} goes back to the present, where it works", in: .rewound)
     }
+
+    /// Returns why a socket is not listed. Numbers ascend, so a higher one than any at an earlier instant came later.
+    func absence(of id: SocketID) -> String {
+        let isLater = !(shown?.sockets.contains { $0.id.ordinal == id.ordinal && $0.id.number >= id.number } ?? true)
+        return rewind != nil && isLater ? "\(id) is not open yet at this instant" : "\(id) is no longer listed"
+    }
 }

@@ -57,7 +57,7 @@ package struct CaptureReader: Sendable {
 
     /// The problem of a file that ends here, or `nil` if there is none or it was thrown.
     package var problemAtEnd: String? {
-        if case .unknown = form { return "it is neither pcapng nor pcap: it has only \(pending) bytes" }
+        if case .unknown = form { return "it is neither pcapng nor pcap: it has \(pending) bytes" }
         return pending > 0 ? "it ends after \(pending) bytes of a block; the rest is missing" : nil
     }
 

@@ -145,7 +145,11 @@ import Testing
         let other = try Self.read(Certificates.path("client.pem"))
         let wrong: [TLSSettings.Identity] = [
             .pem(certificates: Array("nothing".utf8)), .pem(certificates: server, key: other),
-            .pkcs12(Array("nothing".utf8), passphrase: "test"),
+            .pkcs12(Array("nothing".utf8), passphrase: "test"), .pkcs12([], passphrase: ""),
+            // A sequence with a version and nothing else, one that ends early, and one of another type.
+            .pkcs12([0x30, 0x03, 0x02, 0x01, 0x03], passphrase: "test"),
+            .pkcs12([0x30, 0x7F, 0x02, 0x01, 0x03], passphrase: "test"),
+            .pkcs12([0x30, 0x03, 0x04, 0x01, 0x03], passphrase: "test"),
         ]
         for identity in wrong {
             let error = #expect(throws: SocketError.self) { try pair.socket.startTLS(.server(identity)) }

@@ -13,7 +13,7 @@ package struct DetailDocument {
 
     package init(_ model: Model, width: Int) {
         guard let socket = model.selected else {
-            let text = model.list.selected.map { " " + model.absence(of: $0) } ?? " nothing is selected"
+            let text = model.list.selected.map { " " + model.shared.absence(of: $0) } ?? " nothing is selected"
             rows = [Row(left: Line(text, Style(.dim)))]
             return
         }

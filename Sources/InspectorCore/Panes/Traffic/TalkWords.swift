@@ -1,21 +1,12 @@
 import SocketCore
 
-extension Model {
-    /// Returns why a socket is not listed. Numbers ascend, so a higher one than any at an earlier instant came later.
-    func absence(of id: SocketID) -> String {
-        let isPast = shared.rewind?.instant != nil
-        let isLater = !(shown?.sockets.contains { $0.id.ordinal == id.ordinal && $0.id.number >= id.number } ?? true)
-        return isPast && isLater ? "\(id) is not open yet at this instant" : "\(id) is no longer listed"
-    }
-}
-
 /// The texts that replace the traffic and the composer's line.
 package enum TalkWords {
     /// Returns the lines shown while there is no traffic.
     package static func empty(_ model: Model) -> [String] {
         guard let socket = model.selected else {
             if model.expected != nil { return ["opening..."] }
-            return [model.list.selected.map(model.absence) ?? "no connection is selected"]
+            return [model.list.selected.map(model.shared.absence) ?? "no connection is selected"]
         }
         if socket.role != .listener, let refusal = model.payloadRefusal { return [refusal] }
         switch socket.phase {
