@@ -40,9 +40,16 @@ enum Program {
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
         case .document(let document): return show(document.text + "\n")
-        case .configurationPlace: return show(ConfigFile.explanation(invocation))
+        case .configurationPlace: return configurationPlace(invocation)
         case .configuration, .script, .terminal: return configured(invocation, arguments)
         }
+    }
+
+    /// Says which configuration file is read. A file that is refused is named with its mistake.
+    private static func configurationPlace(_ invocation: Invocation) -> Int32 {
+        let shown = show(ConfigFile.explanation(invocation))
+        do { _ = try ConfigFile.configuration(invocation) } catch { return complain(error.description, status: 2) }
+        return shown
     }
 
     /// Handles the runs that read the configuration. A script must behave the same for every user, so it reads only

@@ -46,6 +46,9 @@ struct PipelineTests {
         #expect(refused.status == 1)
         #expect(refused.errors.contains("Connection refused"))
         #expect(refused.errors.hasSuffix("x was not received, and every connection is closed; nothing came\n"))
+        // What fails at once is said once.
+        let absent = try shell("\(Program.path) connect unix:\(folder.path)/absent | cat")
+        #expect(absent.errors == "socktui: unix:\(folder.path)/absent: No such file or directory\n")
         // The last bytes come with the FIN.
         let path = "\(folder.path)/brief"
         let brief = try Peer(["sh", "-c", "echo bye | \(Program.path) listen unix:\(path) -"])

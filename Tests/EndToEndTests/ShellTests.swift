@@ -29,6 +29,9 @@ struct ShellTests {
         #expect(outcome.status == 2 && outcome.output.isEmpty)
         #expect(
             outcome.errors == "socktui: \(home)/socktui/config:4:5: qiut: no such command; did you mean quit?\n")
+        let place = try run("config", environment: ["XDG_CONFIG_HOME": home])
+        #expect(place.status == 2 && place.errors == outcome.errors)
+        #expect(place.output.contains("configuration: \(home)/socktui/config\n"))
         _ = try configure("[options]\nascii = true\n[keys.list]\nq = \"close reset\"\n")
         let printed = try run("config", "--print", environment: ["XDG_CONFIG_HOME": home])
         #expect(printed.status == 0)

@@ -285,7 +285,8 @@ final class ReportRun {
         if isOnce, let programs { return refusals + unseen(programs) }
         guard endsByItself, programs == nil, let last else { return refusals }
         if let child, child.wasUnseen || child.ending?.wasStarted == false { return refusals + [child.farewell ?? ""] }
-        return refusals + last.failures
+        // A connection that failed at once was refused, and is in the last snapshot too.
+        return refusals + last.failures.filter { failure in !refusals.contains { failure.hasSuffix($0) } }
     }
 
     /// Reports programs that are inspected from outside without a socket that can be seen.

@@ -22,7 +22,8 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
             configuration.isBroadcastEnabled = true
             configuration.multicastInterface = interface
             let socket = DatagramSocket(engine: engine, delegate: self, configuration: configuration)
-            let result = EngineSource.result(connects ? "connect" : "listen") { () throws(SocketError) in
+            let operation = connects ? "connect" : "listen"
+            let result = EngineSource.result(operation, ended: { socket.closeRecord }) { () throws(SocketError) in
                 if let interface { try socket.sendMulticast(onInterface: interface) }
                 if connects { try Self.connect(socket, endpoint) } else { try Self.bind(socket, endpoint, interface) }
                 socket.show(as: request.target.description)

@@ -99,7 +99,7 @@ final class EngineSource: OpeningSource {
         onQueue(reading: settings(of: request), refused: { then(.failure($0)) }) { @Sendable [engine, keeper] in
             let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
             then(
-                Self.result("connect") { () throws(SocketError) in
+                Self.result("connect", ended: { socket.closeRecord }) { () throws(SocketError) in
                     if let settings = request.tls {
                         try socket.connect(
                             to: endpoint, timeout: request.timeout, tls: keeper.judged(settings))
@@ -203,12 +203,13 @@ final class EngineSource: OpeningSource {
         return configuration
     }
 
+    /// Returns the session that `open` began. If that session is over already, the failure is what ended it: `ended`.
     static func result(
-        _ operation: String, _ open: () throws(SocketError) -> SocketID?
+        _ operation: String, ended: () -> CloseRecord? = { nil }, _ open: () throws(SocketError) -> SocketID?
     ) -> Result<SocketID, SocketError> {
         Result { () throws(SocketError) in
             guard let session = try open() else {
-                throw SocketError(.other, operation: operation, detail: "it ended at once; the list says why")
+                throw ended()?.error ?? SocketError(.other, operation: operation, detail: "it was closed at once")
             }
             return session
         }
