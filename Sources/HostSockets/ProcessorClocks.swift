@@ -6,18 +6,22 @@ import SocketCore
 ///
 /// The kernel records a thread's last run on its CPU's task clock. That clock stops while the hypervisor runs another
 /// guest, so it differs between CPUs. A thread of this process that has just moved to a CPU finds that clock's current
-/// time in its own record. The clock only falls further behind, and an old offset would make idle times too long.
-/// Offsets are therefore measured again for each snapshot.
+/// time in its own record. The clock only falls further behind, and an old offset would make idle times too long, so an
+/// offset is measured again after a tenth of a second: a snapshot of a large or busy host can take seconds.
 struct ProcessorClocks {
-    private var offsets: [Int: Int64] = [:]
-    private var asked: Set<Int> = []
+    /// How long an offset is used.
+    private static let lifetime = Duration.milliseconds(100)
 
-    /// Measures the CPUs that have no offset yet. Some may be unavailable to this process.
+    private var offsets: [Int: Int64] = [:]
+    private var measured: [Int: MonotonicTime] = [:]
+
+    /// Measures the CPUs that have no recent offset. Some may be unavailable to this process.
     mutating func calibrate(_ processors: Set<Int>, _ system: HostSystem) {
-        let new = processors.subtracting(asked)
-        guard !new.isEmpty else { return }
-        asked.formUnion(new)
-        offsets.merge(system.clockOffsets(new.sorted())) { $1 }
+        let now = system.now()
+        let due = processors.filter { processor in measured[processor].map { now - $0 >= Self.lifetime } ?? true }
+        guard !due.isEmpty else { return }
+        for processor in due { (measured[processor], offsets[processor]) = (now, nil) }
+        offsets.merge(system.clockOffsets(due.sorted())) { $1 }
     }
 
     /// Returns how long ago a thread ran, or `nil` if its CPU was not measured.
