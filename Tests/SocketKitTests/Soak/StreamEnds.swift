@@ -24,8 +24,11 @@ final class StreamWriter: AsyncSocketDelegate {
     /// The first rule that was broken.
     var complaint: String? { state.withLock { $0.complaint } }
 
-    /// Queues pieces until enough wait; behind the last, the close.
-    func goOn(_ socket: AsyncSocket) {
+    func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) { goOn(socket) }
+
+    /// Queues pieces until enough wait; behind the last, the close. Only callbacks call it: of two threads, the one with the
+    /// later piece could be first to queue it.
+    private func goOn(_ socket: AsyncSocket) {
         while let (piece, tag) = state.withLock({ $0.next() }) {
             kernel.limitSends(to: 500 + tag &* 7_919 % 30_000)
             socket.write(piece, tag: tag)

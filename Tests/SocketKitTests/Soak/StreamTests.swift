@@ -27,7 +27,6 @@ extension Soak {
             if seed % 4 == 0 { configuration.options.sendBuffer = 4_096 }
             let socket = AsyncSocket(engine: engine, delegate: writer, configuration: configuration)
             try socket.connect(to: endpoint)
-            writer.goOn(socket)
             #expect(eventually(within: .seconds(120)) { reader.ending != nil }, "seed \(seed)")
             #expect(reader.complaint == nil, "seed \(seed)")
             #expect(writer.complaint == nil, "seed \(seed)")
