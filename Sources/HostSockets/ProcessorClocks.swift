@@ -6,11 +6,12 @@ import SocketCore
 ///
 /// The kernel records a thread's last run on its CPU's task clock. That clock stops while the hypervisor runs another
 /// guest, so it differs between CPUs. A thread of this process that has just moved to a CPU finds that clock's current
-/// time in its own record. The clock only falls further behind, and an old offset would make idle times too long, so an
-/// offset is measured again after a tenth of a second: a snapshot of a large or busy host can take seconds.
+/// time in its own record. The clock only falls further behind, so an old offset makes idle times too long. A snapshot of
+/// a large or busy host can take seconds. An offset is therefore measured again after one second, which also limits the
+/// error to about one second.
 struct ProcessorClocks {
-    /// How long an offset is used.
-    private static let lifetime = Duration.milliseconds(100)
+    /// How long an offset is used. Measuring waits for the CPU, so this must not be short on a busy host.
+    private static let lifetime = Duration.seconds(1)
 
     private var offsets: [Int: Int64] = [:]
     private var measured: [Int: MonotonicTime] = [:]

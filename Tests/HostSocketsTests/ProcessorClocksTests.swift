@@ -30,7 +30,7 @@ struct ProcessorClocksTests {
         }
     }
 
-    @Test("an offset lasts for a moment: what stood still meanwhile was not idle")
+    @Test("an offset is used for a second; the time in which the clock stood still is not idle time")
     func measuredAgain() {
         let processor = Processor()
         let system = processor.system

@@ -26,8 +26,8 @@ final class StreamWriter: AsyncSocketDelegate {
 
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) { goOn(socket) }
 
-    /// Queues pieces until enough wait; behind the last, the close. Only callbacks call it: of two threads, the one with the
-    /// later piece could be first to queue it.
+    /// Queues pieces until enough are waiting, and the close after the last one. Only callbacks call this: two threads
+    /// could queue their pieces in the wrong order.
     private func goOn(_ socket: AsyncSocket) {
         while let (piece, tag) = state.withLock({ $0.next() }) {
             kernel.limitSends(to: 500 + tag &* 7_919 % 30_000)
