@@ -25,7 +25,16 @@ let package = Package(
             name: "CSocketKitZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"]), .brew(["zlib"])]),
         .target(name: "SocketCore", dependencies: ["CSocketKitZlib"], swiftSettings: strict),
-        .target(name: "InspectorCore", dependencies: ["SocketCore"], swiftSettings: strict),
+        // The wire between a program and its viewer, recordings and captures.
+        .target(name: "SocketRecords", dependencies: ["SocketCore"], swiftSettings: strict),
+        // What the inspector alone needs: faults, relaying, replay, export, patterns.
+        .target(name: "SocketWorkshop", dependencies: ["SocketCore", "SocketRecords"], swiftSettings: strict),
+        // What the inspector knows and says, without a screen.
+        .target(
+            name: "InspectorCore", dependencies: ["SocketCore", "SocketRecords", "SocketWorkshop"],
+            swiftSettings: strict),
+        // The screen: keys, panes and the model behind them.
+        .target(name: "InspectorScreen", dependencies: ["InspectorCore"], swiftSettings: strict),
 
         // Shell: all that does I/O.
         .target(name: "CSocketKitSystem"),
@@ -33,7 +42,8 @@ let package = Package(
             name: "CSocketKitOpenSSL", pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"])]),
         .target(
-            name: "SocketKit", dependencies: ["SocketCore", "CSocketKitSystem", "CSocketKitOpenSSL"],
+            name: "SocketKit",
+            dependencies: ["SocketCore", "SocketRecords", "CSocketKitSystem", "CSocketKitOpenSSL"],
             swiftSettings: strict),
         // What alone may import Foundation: its types for SocketKit, and the API of SocketRocket.
         .target(name: "SocketKitFoundation", dependencies: ["SocketKit"], swiftSettings: strict + foundation),
@@ -54,7 +64,7 @@ let package = Package(
         .executableTarget(
             name: "SockTUI",
             dependencies: [
-                "SocketKit", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "CSockTUIPcap",
+                "SocketKit", "InspectorScreen", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "CSockTUIPcap",
             ],
             swiftSettings: strict),
 
@@ -73,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "autobahn-peer", dependencies: ["SocketKit"], path: "Tests/AutobahnPeer", swiftSettings: strict),
         .testTarget(
-            name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
+            name: "SocketCoreTests", dependencies: ["SocketWorkshop", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport", "SocketSimulation"],
             swiftSettings: strict),
@@ -84,7 +94,7 @@ let package = Package(
             name: "SimulationTests", dependencies: ["SocketSimulation", "SocketKit", "SocketTestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "InspectorCoreTests", dependencies: ["InspectorCore"], exclude: ["Screens"], swiftSettings: strict),
+            name: "InspectorCoreTests", dependencies: ["InspectorScreen"], exclude: ["Screens"], swiftSettings: strict),
         .testTarget(
             name: "HostSocketsTests", dependencies: ["HostSockets", "CSocketKitSystem", "SocketTestSupport"],
             swiftSettings: strict),

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketKit
 
 /// From the command line to the exit status: 0 success, 1 failure, 2 usage error.

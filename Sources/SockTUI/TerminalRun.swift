@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import InspectorCore
+import InspectorScreen
 
 /// A run on a terminal, from taking it over to restoring it.
 enum TerminalRun {

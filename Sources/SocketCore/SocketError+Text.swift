@@ -52,32 +52,3 @@ extension SocketError: Hashable {
         hasher.combine(received)
     }
 }
-
-extension SocketError: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case reason, operation, detail, attempts, transferred, received
-    }
-
-    /// Decodes the form that `encode(to:)` writes.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            try values.decode(Reason.self, forKey: .reason),
-            operation: try values.decode(String.self, forKey: .operation),
-            detail: try values.decode(String.self, forKey: .detail),
-            attempts: try values.decode([Attempt].self, forKey: .attempts))
-        transferred = try values.decodeIfPresent(Int.self, forKey: .transferred)
-        received = try values.decodeIfPresent([UInt8].self, forKey: .received)
-    }
-
-    /// Encodes every property by its name, and `detail` as text.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(reason, forKey: .reason)
-        try values.encode(operation, forKey: .operation)
-        try values.encode(detail, forKey: .detail)
-        try values.encode(attempts, forKey: .attempts)
-        try values.encodeIfPresent(transferred, forKey: .transferred)
-        try values.encodeIfPresent(received, forKey: .received)
-    }
-}

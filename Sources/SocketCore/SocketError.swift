@@ -1,7 +1,7 @@
 /// An error: the operation that failed, the reason, and the result of each connect attempt.
 public struct SocketError: Error, Sendable {
     /// The reason for a failure. The cases keep the (domain, code) pairs of GCDAsyncSocket; see `domain` and `code`.
-    public enum Reason: Hashable, Sendable, Codable {
+    public enum Reason: Hashable, Sendable {
         /// The socket is not in a state that allows the call (GCDAsyncSocketBadConfigError).
         case badConfiguration
         /// An argument is invalid. The detail names it and a valid one (GCDAsyncSocketBadParamError).
@@ -39,7 +39,7 @@ public struct SocketError: Error, Sendable {
     }
 
     /// One address that a connect tried, and the result.
-    public struct Attempt: Hashable, Sendable, Codable {
+    public struct Attempt: Hashable, Sendable {
         /// The address tried.
         public var address: SocketAddress
         /// The errno of the failure, or `nil` if the attempt was abandoned for another.

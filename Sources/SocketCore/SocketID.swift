@@ -1,24 +1,13 @@
 /// Identifies one session of a socket (one connect, accept or listen) within its engine.
 ///
 /// Every session gets a new number, so a late answer can never reach the session that followed.
-public struct SocketID: Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
+public struct SocketID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The number, counted from 1 in the order in which the engine opened its sessions.
     public let number: UInt64
 
     /// Creates the identifier with this number.
     public init(_ number: UInt64) {
         self.number = number
-    }
-
-    /// Decodes the bare number.
-    public init(from decoder: any Decoder) throws {
-        number = try decoder.singleValueContainer().decode(UInt64.self)
-    }
-
-    /// Encodes the bare number.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(number)
     }
 
     /// Orders older sessions first.
@@ -31,24 +20,13 @@ public struct SocketID: Hashable, Sendable, Codable, Comparable, CustomStringCon
 }
 
 /// Identifies one queued read or write within its engine. It is never reused.
-public struct OperationID: Hashable, Sendable, Codable, Comparable {
+public struct OperationID: Hashable, Sendable, Comparable {
     /// The number, counted from 1 in the order in which operations were queued.
     public let number: UInt64
 
     /// Creates the identifier with this number.
     public init(_ number: UInt64) {
         self.number = number
-    }
-
-    /// Decodes the bare number.
-    public init(from decoder: any Decoder) throws {
-        number = try decoder.singleValueContainer().decode(UInt64.self)
-    }
-
-    /// Encodes the bare number.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(number)
     }
 
     /// Orders earlier operations first.

@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 
 /// What a key of the table must do, seen in a terminal: from the beginning of its place `before` is pressed, then the
 /// key, then `behind`; then the screen must hold all of `shows` and nothing of `hides`.

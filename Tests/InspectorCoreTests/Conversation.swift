@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
 
 /// What a person sees who uses the program as nc: one connection, a standing read, a request and its reply.

@@ -1,5 +1,7 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
+import SocketRecords
 import Testing
 
 @Suite("Dissected traffic")

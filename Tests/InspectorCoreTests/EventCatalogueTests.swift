@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 import Testing
 
 @testable import InspectorCore

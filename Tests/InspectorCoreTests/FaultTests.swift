@@ -1,5 +1,7 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
+import SocketWorkshop
 import Testing
 
 @Suite("Faults and breakpoints on the screen")

@@ -2,6 +2,7 @@ import SocketCore
 import Testing
 
 @testable import InspectorCore
+@testable import InspectorScreen
 
 @Suite("What is kept of the traffic, and how it is shown without being asked")
 struct KeptTrafficTests {

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketCore
 import Testing
 

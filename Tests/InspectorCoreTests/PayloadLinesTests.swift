@@ -21,7 +21,7 @@ struct PayloadLinesTests {
 
     @Test("a rate alone makes no line")
     func rates() {
-        var lines = JSONLines(program: "p")
+        var lines = JSONLines(program: "p", naming: .standard)
         #expect(sockets(lines.take(snapshot(0))) == 1)
         let still = [
             snapshot(100) { $0.receiveRate = 5 }, snapshot(200) { $0.sendRate = 4 },
@@ -34,7 +34,7 @@ struct PayloadLinesTests {
 
     @Test("with a time between them, rates make lines, at most that often, and the last one too")
     func every() {
-        var lines = JSONLines(program: "p", every: .milliseconds(50))
+        var lines = JSONLines(program: "p", naming: .standard, every: .milliseconds(50))
         #expect(sockets(lines.take(snapshot(0))) == 1)
         #expect(sockets(lines.take(snapshot(10) { $0.receiveRate = 5 })) == 0)
         #expect(sockets(lines.take(snapshot(50) { $0.receiveRate = 5 })) == 1)
@@ -56,18 +56,18 @@ struct PayloadLinesTests {
 
     @Test("what passed is asked for when bytes passed, and when the session ends")
     func due() {
-        var lines = JSONLines(program: "p", payload: 100)
+        var lines = JSONLines(program: "p", naming: .standard, payload: 100)
         #expect(lines.duePayload(snapshot(0)).isEmpty)
         #expect(lines.duePayload(snapshot(1) { $0.sent = 1 }) == [SocketID(1)])
         #expect(lines.duePayload(snapshot(2) { $0.sent = 1 }).isEmpty)
         #expect(lines.duePayload(snapshot(3) { ($0.sent, $0.phase) = (1, .closed) }) == [SocketID(1)])
-        var none = JSONLines(program: "p")
+        var none = JSONLines(program: "p", naming: .standard)
         #expect(none.duePayload(snapshot(1) { $0.sent = 1 }).isEmpty)
     }
 
     @Test("each operation has one line, once it is over; what was dropped is counted")
     func items() {
-        var lines = JSONLines(program: "p", payload: 100)
+        var lines = JSONLines(program: "p", naming: .standard, payload: 100)
         let id = SocketID(1)
         let first = lines.take(
             TrafficSnapshot(items: [item(0, [0x61]), item(1, [0x62], .inProgress), item(2, [0x63])]), of: id)
@@ -88,7 +88,7 @@ struct PayloadLinesTests {
             ([0x1B, 0x5B], 1, #""bytes":2,"payload_bytes":1,"text":"\u001b","base64":"Gw==""#),
         ])
     func texts(bytes: [UInt8], limit: Int, words: String) {
-        var lines = JSONLines(program: "p", payload: limit)
+        var lines = JSONLines(program: "p", naming: .standard, payload: limit)
         let made = lines.take(TrafficSnapshot(items: [item(0, bytes)]), of: SocketID(1))
         #expect(made.count == 1 && made[0].contains(words), "\(made)")
     }

@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
 import Testing
 
@@ -69,7 +70,7 @@ struct ReportTests {
             programs: [
                 ProgramInfo(ordinal: 0, name: "a", process: 70), ProgramInfo(ordinal: 1, name: "b", process: 71),
             ])
-        var lines = JSONLines(program: "p")
+        var lines = JSONLines(program: "p", naming: .standard)
         _ = lines.take(merged(1, [50_000, 100]), among: others)
         let told = lines.take(merged(3, [50_500, 1_900]), among: others).filter { $0.contains(#""type":"engine""#) }
         #expect(told.count == 2)
@@ -81,7 +82,7 @@ struct ReportTests {
 
     @Test("a session is told again only when something of it has changed")
     func changes() {
-        var lines = JSONLines(program: "p")
+        var lines = JSONLines(program: "p", naming: .standard)
         #expect(lines.take(snapshot(seconds: 1) { $0.sockets = [socket(1)] }).count == 3)
         #expect(lines.take(snapshot(seconds: 2) { $0.sockets = [socket(1)] }).isEmpty)
         let both = lines.take(
@@ -99,7 +100,7 @@ struct ReportTests {
         func event(_ sequence: UInt64) -> SocketEvent {
             SocketEvent(sequence: sequence, time: .zero, socket: SocketID(1), kind: .readDone, tag: 5, first: 3)
         }
-        var lines = JSONLines(program: "p")
+        var lines = JSONLines(program: "p", naming: .standard)
         var texts = TextLines()
         let first = snapshot(seconds: 1) {
             $0.events = [event(0), event(1)]

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketCore
 import Testing
 
@@ -142,7 +143,7 @@ struct WordListTests {
         func template(_ line: String) throws -> Template? {
             try Template.all(in: "[a]\nbody = ''\n\(line)").get().first
         }
-        for mode in Composer.Mode.allCases { #expect(try template("mode = '\(mode.rawValue)'")?.mode == mode) }
+        for mode in LineMode.allCases { #expect(try template("mode = '\(mode.rawValue)'")?.mode == mode) }
         for ending in LineEnding.allCases { #expect(try template("eol = '\(ending.word)'")?.ending == ending) }
         for kind in [ReadRequest.Kind.available(limit: 9), .length(4096), .frame(LengthPrefix(.u16, offset: 2))] {
             #expect(try template("read-after = '\(kind.text)'")?.readAfter == kind)

@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
 
 /// The connections that the design's screens show, at 14:02:13 UTC.

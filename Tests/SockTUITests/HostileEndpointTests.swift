@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
 import SocketTestSupport
 import Testing
 

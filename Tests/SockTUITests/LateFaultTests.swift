@@ -2,6 +2,7 @@ import Dispatch
 import InspectorCore
 import SocketKit
 import SocketTestSupport
+import SocketWorkshop
 import Testing
 
 @testable import SockTUI

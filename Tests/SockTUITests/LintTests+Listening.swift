@@ -2,6 +2,7 @@ import Glibc
 import InspectorCore
 import SocketKit
 import SocketTestSupport
+import SocketWorkshop
 import Testing
 
 @testable import SockTUI

@@ -2,6 +2,7 @@ import Glibc
 import InspectorCore
 import SocketCore
 import SocketKit
+import SocketRecords
 import SocketTestSupport
 import Synchronization
 import Testing

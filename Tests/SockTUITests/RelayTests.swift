@@ -1,6 +1,7 @@
 import InspectorCore
 import SocketKit
 import SocketTestSupport
+import SocketWorkshop
 import Testing
 
 @testable import SockTUI

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketKit
 import SocketTestSupport
 import Synchronization

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import SocketCore
+@testable import SocketRecords
 
 @Suite("What an error says")
 struct ErrorTextTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import SocketCore
+@testable import SocketRecords
 
 @Suite("The text form of a read's kind")
 struct ReadKindTextTests {

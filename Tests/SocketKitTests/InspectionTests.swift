@@ -1,4 +1,5 @@
 import Glibc
+import SocketRecords
 import SocketTestSupport
 import Testing
 

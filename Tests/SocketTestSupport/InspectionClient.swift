@@ -1,5 +1,6 @@
 import Glibc
 import SocketKit
+import SocketRecords
 
 /// A viewer of the inspection wire as simple as can be: every call waits.
 package final class InspectionClient {

@@ -3,8 +3,8 @@ import Testing
 /// A pane's state, reducer, layout and view stand in its folder, and the walls between the folders hold.
 @Suite("Walls between panes")
 struct PaneWallTests {
-    private static let files = SourceTree.sources("InspectorCore")
-    private static let panes = "Sources/InspectorCore/Panes/"
+    private static let files = SourceTree.sources("InspectorScreen")
+    private static let panes = "Sources/InspectorScreen/Panes/"
 
     private static func pane(_ file: SourceTree.File) -> String? {
         guard file.path.hasPrefix(panes) else { return nil }
@@ -61,7 +61,7 @@ struct PaneWallTests {
 
     @Test("what concerns several panes is an extension of Model, in its folder")
     func extensions() {
-        for file in Self.files where !file.path.hasPrefix("Sources/InspectorCore/Model/") {
+        for file in Self.files where !file.path.hasPrefix("Sources/InspectorScreen/Model/") {
             #expect(
                 !file.lines.contains { $0.hasPrefix("extension Model") && !$0.hasPrefix("extension Model.") },
                 "\(file.path)")

@@ -1,5 +1,6 @@
 import FuzzSupport
 import SocketCore
+import SocketRecords
 
 /// Segments of one stream in any order, lost, repeated, cut and overlapping: what comes out is the stream itself, in
 /// order, with gaps that are as long as what is missing.

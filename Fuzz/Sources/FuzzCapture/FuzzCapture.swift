@@ -1,5 +1,7 @@
 import FuzzSupport
 import SocketCore
+import SocketRecords
+import SocketWorkshop
 
 /// A capture file from anywhere: whatever is in it, it is read up to where it makes sense, in the same way however it is
 /// cut into pieces, and what is kept of it has bounds.

@@ -1,5 +1,6 @@
 import FuzzSupport
 import SocketCore
+import SocketWorkshop
 
 /// Rules and breakpoints as people type them, and what rules do to a stream. What was read is printed and read to the same
 /// again, an error names a column of the text, and reads do not move what is hit.

@@ -1,5 +1,6 @@
 import FuzzSupport
 import SocketCore
+import SocketRecords
 
 /// Bytes of a program or a viewer that wants to do harm: whatever they are, they are read or refused, what was read is
 /// written and read again as the same, and a mirror that takes it stays in order. The handshakes of proxies get them too.

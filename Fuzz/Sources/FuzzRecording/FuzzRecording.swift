@@ -1,5 +1,6 @@
 import FuzzSupport
 import SocketCore
+import SocketRecords
 
 /// What an engine may do, in any order: the recording of it is read again to its end with every packet understood, and
 /// cut anywhere it is read up to there.

@@ -1,6 +1,8 @@
 import FuzzSupport
 import InspectorCore
+import InspectorScreen
 import SocketCore
+import SocketWorkshop
 
 /// What a person types or writes into a file: each grammar takes every text or names a place in it, and what was taken
 /// is written and read to the same again.

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// Parses a filter: `state:estab (port:443 | port:8443) !lint:idle`.
 struct FilterGrammar {

@@ -75,7 +75,7 @@ extension FilterTerm {
     }
 
     /// Returns the session's words as a row shows them, for search and plain text.
-    static func words(_ socket: SocketSnapshot) -> [String] {
+    package static func words(_ socket: SocketSnapshot) -> [String] {
         [socket.id.description, socket.stateWord, socket.role.rawValue] + names(socket)
     }
 

@@ -1,13 +1,14 @@
 import SocketCore
+import SocketWorkshop
 
 /// One word of a filter.
-enum FilterTerm: Hashable, Sendable {
+package enum FilterTerm: Hashable, Sendable {
     /// A mistake in a word.
     struct Problem: Error {
         var message: String
     }
 
-    enum Relation: String, Hashable, Sendable, CaseIterable {
+    package enum Relation: String, Hashable, Sendable, CaseIterable {
         // `>=` must come before `>` to be found.
         case atLeast = ">="
         case atMost = "<="
@@ -16,7 +17,7 @@ enum FilterTerm: Hashable, Sendable {
         case equal = "="
     }
 
-    enum Quantity: String, Hashable, Sendable, CaseIterable {
+    package enum Quantity: String, Hashable, Sendable, CaseIterable {
         /// Unread bytes, in the kernel and read ahead, and bytes queued for writing.
         case rq, wq
         case rx, tx
@@ -27,7 +28,7 @@ enum FilterTerm: Hashable, Sendable {
     }
 
     /// What a program requests of its socket.
-    enum Asks: String, Hashable, Sendable, CaseIterable {
+    package enum Asks: String, Hashable, Sendable, CaseIterable {
         case read, write, none
     }
 
@@ -131,10 +132,7 @@ enum FilterTerm: Hashable, Sendable {
         case .lint, .warn:
             let names = ["any"] + Lint.all.map(\.name)
             return .lint(
-                try one(
-                    of: names, value,
-                    Lint.newName(of: value).map { "\(value) is now called \($0)" }
-                        ?? "no such warning; any, read-starved, eof-unseen..."))
+                try one(of: names, value, "no such warning; any, read-starved, eof-unseen..."))
         case .peer:
             if value.isEmpty { throw Problem(message: "part of an address, as in peer:192.0.2. or peer:192.0.2.0/24") }
             guard value.contains("/"), !value.hasPrefix("unix"), !value.hasPrefix("/") else { return .peer(value) }

@@ -77,9 +77,9 @@ package struct HostAnswer: Sendable {
     }
 
     /// The answer as JSON, for programs.
-    package var json: JSON {
+    package func json(_ naming: CommandNaming) -> JSON {
         [
-            "type": "why", "sockets": JSON(sockets.count), "verdicts": .array(found.map { .object($0.json) }),
+            "type": "why", "sockets": JSON(sockets.count), "verdicts": .array(found.map { .object($0.json(naming)) }),
             "stories": .array(stories.map { .string($0) }),
         ]
     }

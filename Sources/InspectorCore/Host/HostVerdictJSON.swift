@@ -2,8 +2,8 @@ import SocketCore
 
 /// A verdict in JSON, with the names of a `warning` line. See docs/json.md.
 extension HostVerdict {
-    package var json: [JSON.Member] {
-        let remedy = KeyTable.standard.naming(remedy)
+    package func json(_ naming: CommandNaming) -> [JSON.Member] {
+        let remedy = naming(remedy)
         return [
             JSON.Member("lint", JSON(lint)), JSON.Member("severity", JSON(severity.name)),
             JSON.Member("evidence", JSON(verdict.evidence.rawValue)), JSON.Member("subject", JSON(verdict.subject)),

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// What a user typed in an address field: `host:port`, `[::1]:port`, `unix:/path`, `udp://host:port`, `listen :8080`,
 /// `relay :9000 host:80`, `attach 4242`, `demo`.

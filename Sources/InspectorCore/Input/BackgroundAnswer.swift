@@ -2,7 +2,7 @@
 /// BEL or `ESC \`. The answer can arrive at any time and in pieces, and no part of it is a key or text.
 ///
 /// An Esc at the end of a batch is the Esc key, unless an answer is expected. Then the next read decides.
-struct BackgroundAnswer: Sendable {
+package struct BackgroundAnswer: Sendable {
     typealias Input = KeyDecoder.Input
 
     private enum State: Hashable {

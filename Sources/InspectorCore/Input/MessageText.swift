@@ -206,7 +206,7 @@ package enum MessageText {
 
 extension [MessagePiece] {
     /// Appends bytes, to the last piece if that is bytes.
-    mutating func add(_ bytes: [UInt8]) {
+    package mutating func add(_ bytes: [UInt8]) {
         if case .bytes(let before) = last {
             self[count - 1] = .bytes(before + bytes)
         } else if !bytes.isEmpty {

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// Listeners that are more widely reachable than intended.
 extension Lint {
@@ -22,7 +23,7 @@ extension Lint {
 
 extension SocketAddress {
     /// Whether only programs on this host can connect to it.
-    var staysOnHost: Bool {
+    package var staysOnHost: Bool {
         guard let host else { return true }
         return host.hasPrefix("127.") || host == "::1" || host.hasPrefix("::ffff:127.")
     }

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// A possible problem: its name, severity, minimum duration, meaning and remedy, and a pure check.
 ///
@@ -23,7 +24,7 @@ package struct Lint: Sendable {
     package var time: Duration?
     /// The meaning, for help. `%time` stands for the duration.
     private var pattern: String
-    /// The remedy, with the commands whose keys are named in braces. See `KeyTable.naming(_:in:)`.
+    /// The remedy, with the commands whose keys are named in braces. See `CommandNaming`.
     package var remedy: String
     /// Whether it is off unless it is enabled (`-W`).
     package var isAllowed: Bool
@@ -113,16 +114,9 @@ package struct Lint: Sendable {
     }
 }
 
-/// Former names of lints.
 extension Lint {
-    private static let renamed = ["write-stalled": "write-blocked", "connect-slow": "connecting-silent"]
-
-    /// Returns the current name of a renamed lint.
-    package static func newName(of name: String) -> String? { renamed[name] }
-
     /// Says why there is no lint of this name, as a sentence.
     package static func whyUnknown(_ name: String) -> String {
-        if let now = renamed[name] { return "\(name) is now called \(now)" }
-        return "no such warning: \(name)" + Spelling.suggestion(for: name, among: all.map(\.name))
+        "no such warning: \(name)" + Spelling.suggestion(for: name, among: all.map(\.name))
     }
 }

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// Bytes as rows of hex and text, for comparing two answers by eye.
 enum ByteTable {

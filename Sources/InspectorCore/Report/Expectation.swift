@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// One `--expect`: something that a run without a screen waits to receive.
 package struct Expectation: Hashable, Sendable {

@@ -13,6 +13,7 @@ package struct JSONLines: Sendable {
     package static let version = 1
 
     private let program: String
+    private let naming: CommandNaming
     private var clock = WallClock()
     private var known: [SocketID: Told] = [:]
     private var findings: Findings
@@ -64,13 +65,16 @@ package struct JSONLines: Sendable {
 
     /// - Parameters:
     ///   - program: the writer of the lines, and its version.
+    ///   - naming: names the keys in remedies.
     ///   - lints: which warnings are reported.
     ///   - payload: the number of bytes of each operation in `payload` lines, or `nil` for no such lines.
     ///   - every: the interval at which a session is written if only its rates have changed, or `nil` for never.
     package init(
-        program: String, lints: LintSettings = LintSettings(), payload: Int? = nil, every: Duration? = nil
+        program: String, naming: CommandNaming, lints: LintSettings = LintSettings(), payload: Int? = nil,
+        every: Duration? = nil
     ) {
         self.program = program
+        self.naming = naming
         self.every = every
         self.payload = payload.map { PayloadLines(limit: $0) }
         findings = Findings(lints)
@@ -163,7 +167,7 @@ package struct JSONLines: Sendable {
     }
 
     private func warning(_ finding: Finding, _ time: MonotonicTime) -> String {
-        line("warning", time, [JSON.Member("id", JSON(finding.socket?.number))] + finding.members)
+        line("warning", time, [JSON.Member("id", JSON(finding.socket?.number))] + finding.members(naming))
     }
 
     private mutating func events(_ snapshot: EngineSnapshot) -> [String] {
@@ -220,8 +224,8 @@ extension SocketSnapshot {
 
 extension Finding {
     /// The members in JSON, without the socket.
-    package var members: [JSON.Member] {
-        let remedy = Lint.named(lint).map { KeyTable.standard.naming($0.remedy) }
+    package func members(_ naming: CommandNaming) -> [JSON.Member] {
+        let remedy = Lint.named(lint).map { naming($0.remedy) }
         return [
             JSON.Member("lint", JSON(lint)), JSON.Member("severity", JSON(self.severity.name)),
             JSON.Member("evidence", JSON(self.evidence.rawValue)), JSON.Member("subject", JSON(self.subject)),

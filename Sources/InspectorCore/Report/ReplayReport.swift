@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// The output of a replay.
 package struct ReplayReport: Sendable {

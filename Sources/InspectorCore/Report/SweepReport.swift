@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// The output of a sweep.
 package struct SweepReport: Sendable {

@@ -26,7 +26,7 @@ extension Line {
     }
 
     /// The line without its leading blanks.
-    var withoutLeadingBlanks: Line {
+    package var withoutLeadingBlanks: Line {
         let start = (0..<width).first { !isBlank($0) } ?? width
         return start == 0 ? self : columns(start..<width)
     }
@@ -43,12 +43,12 @@ extension Line {
     }
 
     /// Returns the first of these that fits in `width` columns, or else the last.
-    static func fitting(_ lines: [Line], in width: Int) -> Line {
+    package static func fitting(_ lines: [Line], in width: Int) -> Line {
         lines.first { $0.width <= width } ?? lines.last ?? Line()
     }
 
     /// Returns the end of a row that starts at a column.
-    func breakAfter(_ start: Int, _ room: Int) -> Int {
+    package func breakAfter(_ start: Int, _ room: Int) -> Int {
         var end = start + room
         guard end < width else { return width }
         if let blank = (start + 1...end).last(where: isBlank) { return blank }

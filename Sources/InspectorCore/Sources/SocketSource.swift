@@ -80,7 +80,7 @@ extension Effect {
     }
 
     /// The socket that it affects, or `nil` if it affects none in particular.
-    var socket: SocketID? {
+    package var socket: SocketID? {
         switch self {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id

@@ -3,7 +3,7 @@ import SocketCore
 /// The words for a captured connection. Its client is `local`, its server is `peer`.
 package enum CapturedWords {
     /// Returns `api.py[4711]+3`, or `nil` if the program is not known.
-    static func program(_ end: CapturedEnds.End?) -> String? {
+    package static func program(_ end: CapturedEnds.End?) -> String? {
         end.flatMap { $0.host.program == nil ? nil : $0.host.programText }
     }
 
@@ -17,7 +17,7 @@ package enum CapturedWords {
     }
 
     /// `unread 125K  unsent 0  asks send 48M for 7s`
-    static func queues(_ end: CapturedEnds.End?) -> [(text: String, role: Role)] {
+    package static func queues(_ end: CapturedEnds.End?) -> [(text: String, role: Role)] {
         guard let host = end?.host else { return [("unread -", .dim), ("unsent -", .dim)] }
         var words: [(text: String, role: Role)] = [
             ("unread \(host.unreadText ?? "-")", host.unread ?? 0 > 0 ? .warn : .dim),
@@ -28,12 +28,4 @@ package enum CapturedWords {
         }
         return words
     }
-}
-
-extension Shared {
-    /// Whether everything listed was captured on an interface.
-    package var showsCapture: Bool { !programs.isEmpty && programs.allSatisfy(\.isCapture) }
-
-    /// The number of packets that the kernel lost.
-    var droppedPackets: UInt64 { programs.reduce(0) { $0.saturatingAdd($1.dropped ?? 0) } }
 }

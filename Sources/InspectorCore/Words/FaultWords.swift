@@ -4,7 +4,7 @@ import SocketCore
 package enum FaultWords {
     /// Returns the longest form that fits a cell of the list, `HELD 3.2s`, `FAULT slice 7`, or `nil` if there is no
     /// effect.
-    static func cell(_ fault: FaultSnapshot?, now: MonotonicTime, width: Int) -> String? {
+    package static func cell(_ fault: FaultSnapshot?, now: MonotonicTime, width: Int) -> String? {
         guard let fault else { return nil }
         if let hold = fault.hold {
             let time = Format.duration(now - hold.since)
@@ -21,12 +21,12 @@ package enum FaultWords {
     }
 
     /// `1 latency 200ms x12, 2 slice 7 x3`
-    static func rules(_ fault: FaultSnapshot) -> String {
+    package static func rules(_ fault: FaultSnapshot) -> String {
         fault.rules.map { "\($0.number) \($0.text) x\($0.count)" }.joined(separator: ", ")
     }
 
     /// Returns notes about the rules.
-    static func notes(_ fault: FaultSnapshot) -> String {
+    package static func notes(_ fault: FaultSnapshot) -> String {
         var notes: [String] = []
         if fault.delayedBytes > 0 { notes.append("\(Format.size(fault.delayedBytes)) delayed") }
         if fault.droppedBytes > 0 { notes.append("\(Format.size(Int(clamping: fault.droppedBytes))) dropped") }
@@ -35,12 +35,12 @@ package enum FaultWords {
     }
 
     /// `by breakpoint 1 (bytes 4711) for 3.2s`
-    static func held(_ hold: FaultSnapshot.Hold, now: MonotonicTime) -> String {
+    package static func held(_ hold: FaultSnapshot.Hold, now: MonotonicTime) -> String {
         "by breakpoint \(hold.breakpoint) (\(hold.text)) for \(Format.duration(now - hold.since))"
     }
 
     /// Returns the longest form that fits of the words about a hold.
-    static func held(_ hold: FaultSnapshot.Hold, now: MonotonicTime, width: Int) -> String {
+    package static func held(_ hold: FaultSnapshot.Hold, now: MonotonicTime, width: Int) -> String {
         let time = Format.duration(now - hold.since)
         return Shorten.fitting(
             [held(hold, now: now), "by breakpoint \(hold.breakpoint) for \(time)", "by \(hold.breakpoint), \(time)"],
@@ -54,7 +54,7 @@ package enum FaultWords {
     }
 
     /// Returns the held bytes of one direction: `> 4.2K  "GET / HTTP/1.1\r\n"...`, or `nil` if there are none.
-    static func next(_ mark: String, _ count: Int, _ bytes: [UInt8], width: Int) -> String? {
+    package static func next(_ mark: String, _ count: Int, _ bytes: [UInt8], width: Int) -> String? {
         guard count > 0 else { return nil }
         let head = "\(mark) \(Format.size(count))  "
         var shown = bytes.count
@@ -65,7 +65,7 @@ package enum FaultWords {
         return text()
     }
 
-    static func waiting(_ hold: FaultSnapshot.Hold) -> String {
+    package static func waiting(_ hold: FaultSnapshot.Hold) -> String {
         "waiting > \(Format.size(hold.upstreamBytes)) < \(Format.size(hold.downstreamBytes))"
     }
 }

@@ -1,6 +1,6 @@
 extension Severity {
     /// The mark before a finding: ` ! `, ` !!`, or ` - ` for a note.
-    var mark: Line {
+    package var mark: Line {
         switch self {
         case .note: Line(" - ", Style(.dim))
         case .warning: Line(" ! ", Style(.warn, [.bold]))

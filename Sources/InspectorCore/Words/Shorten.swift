@@ -15,7 +15,7 @@ package enum Shorten {
     }
 
     /// Leaves out a sentence's last clauses if it does not fit.
-    static func clause(_ text: String, to width: Int) -> String {
+    package static func clause(_ text: String, to width: Int) -> String {
         guard text.count > width else { return text }
         for separator in ";,:" as String {
             let ends = text.indices.filter { text[$0] == separator && text[$0...].dropFirst().first == " " }
@@ -25,7 +25,7 @@ package enum Shorten {
     }
 
     /// Returns the first of these that fits, or else the last.
-    static func fitting(_ texts: [String], in width: Int) -> String {
+    package static func fitting(_ texts: [String], in width: Int) -> String {
         texts.first { $0.count <= width } ?? texts.last ?? ""
     }
 
@@ -36,10 +36,4 @@ package enum Shorten {
         return !port.isEmpty && port.count <= 5 && port.allSatisfy(\.isNumber) ? port.count + 1 : 0
     }
 
-    /// Returns a foreign address, made safe and shortened so that the port is always kept.
-    package static func address(_ text: String, to width: Int, _ style: Style, _ model: Model) -> Line {
-        var line = Line()
-        model.sanitizer.append(text, style, to: &line)
-        return middle(line, to: width, tail: portTail(text), model.glyphs)
-    }
 }

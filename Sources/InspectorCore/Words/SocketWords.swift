@@ -256,6 +256,11 @@ extension CloseMode {
 package struct TimeoutNote: Hashable, Sendable {
     package var elapsed: Duration
     package var tag: Int
+
+    package init(elapsed: Duration, tag: Int) {
+        self.elapsed = elapsed
+        self.tag = tag
+    }
 }
 
 extension EngineSnapshot {

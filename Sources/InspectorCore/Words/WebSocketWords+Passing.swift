@@ -8,7 +8,7 @@ extension WebSocketWords {
     }
 
     /// Returns the side that started to close, for use after "by".
-    static func starter(_ origin: WebSocketCloseReport.Origin, of facts: WebSocketPicture) -> String {
+    package static func starter(_ origin: WebSocketCloseReport.Origin, of facts: WebSocketPicture) -> String {
         facts.observation == nil && origin == .local ? "us" : self.origin(origin, of: facts)
     }
 
@@ -18,7 +18,7 @@ extension WebSocketWords {
     }
 
     /// Returns what is wrong with the frames of either side.
-    static func breaches(_ facts: WebSocketPicture) -> [String] {
+    package static func breaches(_ facts: WebSocketPicture) -> [String] {
         let passing = facts.observation
         return [
             passing?.receivedFailure.map { "the \(party(.peer, facts)) broke the protocol: \($0)" },

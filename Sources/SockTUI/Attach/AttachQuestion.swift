@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
 
 /// A greeting sent to a program, and the answer so far.
 struct AttachQuestion {

@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
 
 /// This user's programs that allow inspection.
 enum AttachablePrograms {

@@ -1,5 +1,6 @@
 import Glibc
 import SocketKit
+import SocketRecords
 
 /// A connection to an inspection socket, up to the greeting.
 final class InspectionLink {

@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketRecords
 
 /// A live capture on an interface: the conversations reassembled from its packets, with the queues and the programs of
 /// the ends that are on this host.

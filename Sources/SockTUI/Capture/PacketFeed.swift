@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import SocketKit
+import SocketRecords
 
 /// Captures packets on its own thread.
 final class PacketFeed: Sendable {

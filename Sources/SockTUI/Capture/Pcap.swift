@@ -1,6 +1,7 @@
 import CSockTUIPcap
 import Glibc
 import SocketCore
+import SocketRecords
 
 /// What to capture: an interface, and a selection of its packets.
 struct CaptureTarget: Hashable {

@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketCore
+import SocketWorkshop
 
 /// Parses a command line by `CommandTable`. Options can be anywhere, as `--name value` or `--name=value`. `--` ends
 /// them.

@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketCore
+import SocketWorkshop
 
 /// What to export from a capture, and in which format.
 struct ExportRequest: Equatable {

@@ -1,5 +1,7 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
+import SocketWorkshop
 
 /// The options for deliberate faults.
 extension CommandTable {

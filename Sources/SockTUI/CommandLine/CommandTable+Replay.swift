@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// A recorded session, the server to replay it to, and how.
 struct ReplayRequest: Equatable {

@@ -1,5 +1,7 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
+import SocketWorkshop
 
 /// The commands and options: the single table from which the parser and --help are made.
 enum CommandTable {

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 
 /// The user's configuration file.
 enum ConfigFile {

@@ -1,5 +1,7 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
+import SocketWorkshop
 
 /// Documents generated from the tables of commands, options and keys, so that they always match the program.
 enum Document: String, Equatable, CaseIterable {

@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 
 /// What the command line requests.
 struct Invocation: Equatable {

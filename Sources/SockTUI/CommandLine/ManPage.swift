@@ -1,3 +1,6 @@
+import InspectorScreen
+import SocketWorkshop
+
 import InspectorCore
 import SocketCore
 

@@ -1,6 +1,8 @@
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
+import SocketWorkshop
 
 /// The reason why a command with a file can't be carried out, and its exit status.
 struct Refusal: Error {

@@ -1,6 +1,8 @@
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
+import SocketWorkshop
 
 /// An export, from the file to the exit status.
 struct ExportRun {

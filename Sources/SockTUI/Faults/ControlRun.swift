@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
 
 /// Sends a request to a running socktui: `socktui ctl`.
 enum ControlRun {

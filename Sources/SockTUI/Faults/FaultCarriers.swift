@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// What a run has that a rule or a breakpoint can apply to.
 struct FaultCarriers {

@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// The result of a command.
 struct FaultAnswer: Equatable, Sendable {

@@ -1,5 +1,7 @@
 import InspectorCore
+import InspectorScreen
 import SocketKit
+import SocketWorkshop
 
 /// A change to a run's rules and breakpoints.
 enum FaultChange: Sendable {

@@ -1,5 +1,6 @@
 import Dispatch
 import SocketKit
+import SocketWorkshop
 
 /// Applies rules to one association of a datagram relay. Everything runs on the engine's queue.
 final class FaultedAssociation: Sendable {

@@ -1,6 +1,7 @@
 import Dispatch
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// What the faults of a connection act on: the two legs of a relayed one, or one of our own connections and the
 /// program, which is then the other leg. Called on the engine's queue.

@@ -1,6 +1,7 @@
 import Dispatch
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// One of our own connections with rules or breakpoints. The socket is one leg, and what is typed and read here is the
 /// other. Everything runs on the engine's queue.

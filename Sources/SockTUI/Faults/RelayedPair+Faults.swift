@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// The connection between a relayed pair and its faults. Everything runs on the engine's queue.
 extension RelayedPair: FaultCarrier, FaultedConnection {

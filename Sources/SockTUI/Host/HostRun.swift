@@ -16,7 +16,7 @@ enum HostRun {
                 return Program.complain(nothing(target, watch), status: 2)
             }
             let text =
-                options.isJSON ? answer.json.text : answer.lines.joined(separator: "\n")
+                options.isJSON ? answer.json(.standard).text : answer.lines.joined(separator: "\n")
             let status: Int32 = answer.found.contains { $0.severity > .note } ? 1 : 0
             return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
         } catch {
@@ -103,7 +103,7 @@ enum HostRun {
     }
 
     private static func json(_ found: [HostVerdict], _ count: Int, _ look: HostLook) -> String {
-        let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.json) }
+        let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.json(.standard)) }
         let hidden = look.hidden
         let summary: JSON = [
             "type": "checked", "sockets": JSON(count), "hidden_processes": JSON(hidden.processes),

@@ -43,7 +43,7 @@ struct ToolRun {
                 guard let answer = try HostRun.why(target, options, &watch) else {
                     return .failure(HostRun.nothing(target, watch))
                 }
-                return ToolResult(answer.lines.joined(separator: "\n"), answer.json)
+                return ToolResult(answer.lines.joined(separator: "\n"), answer.json(.standard))
             case .host(let filter, let limit): return try host(filter, limit)
             case .connections(let program): return of(program) { connections($0, limit: 200, $1) }
             case .events(let program, let since, let limit):
@@ -129,7 +129,7 @@ struct ToolRun {
         findings.take(snapshot, lost: 0)
         return Self.list(
             sockets.map { socket in
-                let verdicts = findings[socket.id].map { JSON.object($0.members) }
+                let verdicts = findings[socket.id].map { JSON.object($0.members(.standard)) }
                 var members = json.members(socket) + [JSON.Member("verdicts", .array(verdicts))]
                 if let bytes = unread[socket.id] { members.append(JSON.Member("unread", bytes.json)) }
                 return .object(members)

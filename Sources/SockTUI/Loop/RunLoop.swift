@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketKit
 
 /// The program's main thread. Its inputs are keys, snapshots and signals, its outputs are canvases and effects.
@@ -21,7 +22,7 @@ final class RunLoop {
     /// Whether the text is on the screen or was received, not counting what was typed and sent here.
     func shows(_ text: String) -> Bool {
         let isReceived = model.hasReceived(Array(text.utf8))
-        return isReceived || InspectorCore.draw(model.withoutOwnInput, screen.size).text.contains(text)
+        return isReceived || InspectorScreen.draw(model.withoutOwnInput, screen.size).text.contains(text)
     }
 
     /// The reason why nothing that was opened can change any more, or `nil` while something can.
@@ -202,7 +203,7 @@ final class RunLoop {
     }
 
     private func draw() {
-        canvas = InspectorCore.draw(model, screen.size)
+        canvas = InspectorScreen.draw(model, screen.size)
         screen.show(canvas)
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// A port that forwards each client's datagrams to a target, and the target's answers back. Each client has its own
 /// socket towards the target, its association. Runs on the engine's queue.

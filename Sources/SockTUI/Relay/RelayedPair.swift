@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// A relayed connection and its leg to the target. It forwards bytes, and performs what `RelayMachine` decides.
 ///

@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// Makes the connections of a sweep, one per request.
 struct Exchanger: Sendable {

@@ -1,6 +1,7 @@
 import Dispatch
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// A connection to the server that a recording is replayed to. Writes are queued and never awaited. The replay waits
 /// only for received bytes, so neither side can block the other.

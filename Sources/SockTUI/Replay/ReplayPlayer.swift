@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// Replays one recorded client to a server, and compares the answers as they arrive.
 final class ReplayPlayer {

@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// Replays a recorded client, from the file to the exit status: 0, 1 if something differs or fails, 2 if the request
 /// doesn't fit the file.

@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// Sweeps a server with a recorded request, from the file to the exit status: 0, 1 if something was found or failed, 2
 /// if the request doesn't fit the file.

@@ -1,5 +1,6 @@
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// Performs a sweep: controls, parallel trials, trials that disturb others, and controls again.
 ///

@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
 
 /// The output format of a run without a screen.
@@ -36,7 +37,7 @@ struct ReportLines {
         switch form {
         case .json:
             json = JSONLines(
-                program: "socktui \(CommandTable.version)", lints: lints, payload: options.payload,
+                program: "socktui \(CommandTable.version)", naming: .standard, lints: lints, payload: options.payload,
                 every: options.every)
         case .text: text = TextLines()
         case .bytes: break

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketWorkshop
 
 /// The program of a `run`: its relays, the program itself, and its end, which also ends the relays.
 final class ChildRunner: Sendable {

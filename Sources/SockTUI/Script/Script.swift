@@ -1,5 +1,7 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
+import SocketWorkshop
 
 /// The steps of a script file, one per line. `#` starts a comment.
 struct Script: Equatable {

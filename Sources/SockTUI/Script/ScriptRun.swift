@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketKit
 
 /// A run of a script file, from the file to the exit status.

@@ -19,7 +19,7 @@ struct SentLines: Sendable {
     func all() -> [(peer: String, line: SentLine)] {
         (TextFile.read(path, limit: 16 << 20) ?? "").split(separator: "\n").compactMap { row in
             let parts = row.split(separator: "\t", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 4, let mode = Composer.Mode(rawValue: parts[0]),
+            guard parts.count == 4, let mode = LineMode(rawValue: parts[0]),
                 let ending = LineEnding(rawValue: parts[1]),
                 case .success(let bytes) = EscapedText.parse(parts[3])
             else { return nil }

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
 
 /// The reason why a program can't be inspected, in one sentence.
 struct AttachError: Error, Equatable {

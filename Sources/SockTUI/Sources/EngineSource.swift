@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketKit
 
 /// This program's engine, and the handles of all sockets that the user opened on it.

@@ -1,6 +1,8 @@
-import InspectorCore
 import Dispatch
+import InspectorCore
+import InspectorScreen
 import SocketKit
+import SocketRecords
 
 /// The recent past of a live run, so that the screen can rewind while the run continues.
 final class LiveHistory: Sendable {

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
 
 /// The contents of a capture file: one of our recordings, or any pcapng or pcap. It is read on its own queue, and shown
 /// as far as it has been read. The state at an earlier instant is rebuilt by reading again from a position before it.

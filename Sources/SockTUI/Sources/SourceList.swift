@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
 
 /// The sources of this run, in the order added: the program's own engine once something is opened on it, and the
 /// attached programs. The first source's sockets keep their own names. An ordinal distinguishes the others.

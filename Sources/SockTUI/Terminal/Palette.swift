@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 
 /// The look of each role in the colors that a terminal has, on a dark or a light background. Every role also differs in
 /// its words or letters, so color is never the only distinction.

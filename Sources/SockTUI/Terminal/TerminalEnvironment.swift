@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketKit
 
 /// The descriptors and settings used to open a terminal.

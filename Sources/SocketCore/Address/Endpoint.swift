@@ -89,7 +89,3 @@ extension Endpoint: CustomStringConvertible {
     /// `unixgram:/path`.
     package var datagramText: String { (host == nil ? "unixgram:" : "udp://") + bare }
 }
-
-/// The former name of an endpoint for datagrams.
-@available(*, deprecated, renamed: "Endpoint")
-public typealias DatagramEndpoint = Endpoint

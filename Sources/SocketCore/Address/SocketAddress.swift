@@ -4,7 +4,7 @@
 /// was written differently.
 public struct SocketAddress: Hashable, Sendable {
     /// The kind of an address.
-    public enum Family: String, Hashable, Sendable, Codable, CaseIterable {
+    public enum Family: String, Hashable, Sendable, CaseIterable {
         /// An IPv4 address and a port.
         case v4 = "ipv4"
         /// An IPv6 address and a port.
@@ -180,34 +180,4 @@ extension SocketAddress {
             case .unnamed: .unnamed
             }
     }
-}
-
-extension SocketAddress: Codable {
-    private enum CodingKeys: String, CodingKey { case family, host, port, path, name }
-
-    /// Decodes `{"family": "ipv4", "host": ..., "port": ...}` and the forms of the other families.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        func text(_ key: CodingKeys) throws -> String { try values.decode(String.self, forKey: key) }
-        let family = Family(rawValue: try text(.family)) ?? .unnamed
-        let name: CodingKeys? = family.isIP ? .host : family == .unix ? .path : family == .abstract ? .name : nil
-        self.init(
-            family, text: try name.map(text) ?? "",
-            port: family.isIP ? try values.decode(UInt16.self, forKey: .port) : 0)
-    }
-
-    /// Encodes `{"family": "ipv4", "host": ..., "port": ...}` and the forms of the other families.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(family, forKey: .family)
-        try values.encodeIfPresent(host, forKey: .host)
-        try values.encodeIfPresent(port, forKey: .port)
-        try values.encodeIfPresent(name, forKey: family == .unix ? .path : .name)
-    }
-}
-
-extension SocketAddress {
-    /// Whether this is a Unix-domain address.
-    @available(*, deprecated, message: "use !family.isIP")
-    public var isUnix: Bool { !family.isIP }
 }

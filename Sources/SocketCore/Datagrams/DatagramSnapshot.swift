@@ -1,5 +1,5 @@
 /// The part of a socket's snapshot that only datagram sockets have.
-public struct DatagramSnapshot: Hashable, Sendable, Codable {
+public struct DatagramSnapshot: Hashable, Sendable {
     /// What happens to datagrams that arrive.
     public var mode: DatagramReceiveMode
     /// GCDAsyncUdpSocket's flags, derived from the state.
@@ -42,7 +42,7 @@ public struct DatagramSnapshot: Hashable, Sendable, Codable {
 
 /// The counters of one datagram socket over its life. `received` counts every datagram from the kernel, whatever
 /// happened to it afterwards.
-public struct DatagramCounters: Hashable, Sendable, Codable {
+public struct DatagramCounters: Hashable, Sendable {
     /// Datagrams received from the kernel.
     public var received: UInt64 = 0
     /// Datagrams that the kernel accepted.
@@ -71,7 +71,7 @@ public struct DatagramCounters: Hashable, Sendable, Codable {
 }
 
 /// The flags of GCDAsyncUdpSocket, derived from the state for display.
-public struct DatagramFlags: OptionSet, Hashable, Sendable, Codable {
+public struct DatagramFlags: OptionSet, Hashable, Sendable {
     /// The flag word.
     public let rawValue: UInt32
 

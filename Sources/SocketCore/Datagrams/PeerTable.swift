@@ -1,5 +1,5 @@
 /// The traffic with one address.
-public struct DatagramPeer: Hashable, Sendable, Codable {
+public struct DatagramPeer: Hashable, Sendable {
     /// The peer's address.
     public var address: SocketAddress
     /// Datagrams received from it.

@@ -1,5 +1,5 @@
 /// A network namespace of this host (network_namespaces(7)).
-package struct HostNamespace: Hashable, Sendable, Codable {
+package struct HostNamespace: Hashable, Sendable {
     /// 0 for the viewer's own namespace. The others are numbered in the order they were first seen. No other namespace
     /// gets this number while this one exists.
     package var ordinal: UInt16
@@ -13,9 +13,6 @@ package struct HostNamespace: Hashable, Sendable, Codable {
     package init(ordinal: UInt16, inode: UInt64, name: String? = nil) {
         (self.ordinal, self.inode, self.name) = (ordinal, inode, name)
     }
-
-    /// Ports belong to one moment and are not encoded.
-    private enum CodingKeys: String, CodingKey { case ordinal, inode, name }
 
     /// Its name, `own`, or the number of its inode. Not sanitized.
     package var label: String { name ?? (ordinal == 0 ? "own" : "\(inode)") }

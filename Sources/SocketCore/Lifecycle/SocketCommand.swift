@@ -106,7 +106,7 @@ extension SocketCommand {
 }
 
 /// When and how to close a connection.
-public enum CloseMode: String, Hashable, Sendable, Codable, CaseIterable {
+public enum CloseMode: String, Hashable, Sendable, CaseIterable {
     /// At once. Queued operations fail with `disconnected` (GCDAsyncSocket: `disconnect`).
     case now
     /// When no read is left in the queue (`disconnectAfterReading`).

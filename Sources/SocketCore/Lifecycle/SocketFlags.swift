@@ -2,7 +2,7 @@
 ///
 /// They only describe the state. Where GCDAsyncSocket suspends a dispatch source, this engine turns off its interest in
 /// the descriptor; flags 8 and 9 mean that.
-public struct SocketFlags: OptionSet, Hashable, Sendable, Codable {
+public struct SocketFlags: OptionSet, Hashable, Sendable {
     /// The flag word.
     public let rawValue: UInt32
 

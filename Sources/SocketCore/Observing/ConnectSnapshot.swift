@@ -1,9 +1,9 @@
 /// How a connection was established.
-public struct ConnectSnapshot: Hashable, Sendable, Codable {
+public struct ConnectSnapshot: Hashable, Sendable {
     /// One address that was tried.
-    public struct Attempt: Hashable, Sendable, Codable {
+    public struct Attempt: Hashable, Sendable {
         /// The state of the attempt.
-        public enum Outcome: Hashable, Sendable, Codable {
+        public enum Outcome: Hashable, Sendable {
             /// Not answered yet.
             case trying
             /// Failed with this errno.

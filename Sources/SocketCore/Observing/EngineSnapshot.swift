@@ -1,5 +1,5 @@
 /// The engine's own counters over its lifetime.
-public struct EngineCounters: Hashable, Sendable, Codable {
+public struct EngineCounters: Hashable, Sendable {
     /// Times the engine ran.
     public var turns: UInt64 = 0
     /// Readiness events received from the kernel.
@@ -27,7 +27,7 @@ public struct EngineCounters: Hashable, Sendable, Codable {
 }
 
 /// A consistent snapshot of every session of an engine at one instant.
-public struct EngineSnapshot: Hashable, Sendable, Codable {
+public struct EngineSnapshot: Hashable, Sendable {
     /// The version of this format. A reader should reject versions that it does not know.
     public var version = 1
     /// The engine's name.
@@ -85,7 +85,7 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
 }
 
 /// The traffic that was kept of a session, and its version.
-package struct VersionedTraffic: Hashable, Sendable, Codable {
+package struct VersionedTraffic: Hashable, Sendable {
     package var version: UInt64
     package var traffic: TrafficSnapshot
 
@@ -94,7 +94,7 @@ package struct VersionedTraffic: Hashable, Sendable, Codable {
 
 /// The contents of a snapshot of changes in addition to the changed sessions. Everything but `watched` and `gone` is
 /// only in the last piece.
-package struct SnapshotChanges: Hashable, Sendable, Codable {
+package struct SnapshotChanges: Hashable, Sendable {
     /// Sessions that disappeared without a record of their end.
     package var gone: [SocketID] = []
     /// The oldest closed session that is still listed, or `nil` if there is none.
@@ -113,7 +113,7 @@ package struct SnapshotChanges: Hashable, Sendable, Codable {
 }
 
 /// The counters of one engine, at an instant of its own, in a snapshot of several programs.
-package struct EngineShare: Hashable, Sendable, Codable {
+package struct EngineShare: Hashable, Sendable {
     /// The number of the program; see `SocketID.ordinal`.
     package var ordinal: Int
     /// The engine's name.

@@ -1,5 +1,5 @@
 /// The values of a socket that another program has open, observed from outside. A value is `nil` if it is unknown.
-package struct HostSnapshot: Hashable, Sendable, Codable {
+package struct HostSnapshot: Hashable, Sendable {
     package var transport: HostTransport
     package var state: HostState
     /// The kernel's cookie. Some kernels count it separately in each network namespace.
@@ -45,7 +45,7 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
     package var verdicts: [HostFinding] = []
 
     /// TCP values in addition to those of `KernelSnapshot`.
-    package struct TCP: Hashable, Sendable, Codable {
+    package struct TCP: Hashable, Sendable {
         /// When a byte was last sent and last received.
         package var lastSent: MonotonicTime?
         package var lastReceived: MonotonicTime?
@@ -60,7 +60,7 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
         package init() {}
     }
 
-    init() { (transport, state, cookie, inode, user) = (.tcp, .closed, 0, 0, 0) }
+    package init() { (transport, state, cookie, inode, user) = (.tcp, .closed, 0, 0, 0) }
 
     package init(_ socket: HostSocket) {
         (transport, state, cookie) = (socket.transport, socket.state, socket.cookie)
@@ -80,7 +80,7 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
 }
 
 /// A finding about one of the host's sockets, under the name of a lint.
-package struct HostFinding: Hashable, Sendable, Codable {
+package struct HostFinding: Hashable, Sendable {
     package var lint: String
     /// 0 note, 1 warning, 2 critical.
     package var severity: Int
@@ -110,6 +110,3 @@ extension HostSocket {
         }
     }
 }
-
-extension HostTransport: Codable {}
-extension HostState: Codable {}

@@ -1,7 +1,7 @@
 /// A queued or current operation at the instant of a snapshot.
-public struct OperationSnapshot: Hashable, Sendable, Codable, Identifiable {
+public struct OperationSnapshot: Hashable, Sendable, Identifiable {
     /// The kind of operation.
-    public enum Kind: Hashable, Sendable, Codable {
+    public enum Kind: Hashable, Sendable {
         /// A read of this kind.
         case read(ReadRequest.Kind)
         /// A write.
@@ -82,7 +82,7 @@ extension OperationSnapshot.Kind {
 }
 
 /// A read queue or a write queue at the instant of a snapshot.
-public struct QueueSnapshot: Hashable, Sendable, Codable {
+public struct QueueSnapshot: Hashable, Sendable {
     /// The current operation.
     public var current: OperationSnapshot?
     /// The operations queued after it, in order, a standing read last. At most `listingLimit` of them.

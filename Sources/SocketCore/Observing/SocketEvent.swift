@@ -1,9 +1,9 @@
 /// An event of a socket, as it is kept in the engine's ring.
 ///
 /// It consists of plain numbers, so that recording one allocates nothing. Each kind documents its `first` and `second`.
-public struct SocketEvent: Hashable, Sendable, Codable {
+public struct SocketEvent: Hashable, Sendable {
     /// The kind of event.
-    public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A connect started and its name is being resolved.
         case resolving
         /// The name was resolved. `first` is the number of addresses.

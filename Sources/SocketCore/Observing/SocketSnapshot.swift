@@ -1,5 +1,5 @@
 /// The role of a socket.
-public enum SocketRole: String, Hashable, Sendable, Codable, CaseIterable {
+public enum SocketRole: String, Hashable, Sendable, CaseIterable {
     /// It connected or was adopted.
     case client
     /// A listener accepted it.
@@ -11,7 +11,7 @@ public enum SocketRole: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// The phase of a session's life.
-public enum SocketPhase: String, Hashable, Sendable, Codable, CaseIterable {
+public enum SocketPhase: String, Hashable, Sendable, CaseIterable {
     /// Its host name is being resolved.
     case resolving
     /// It is trying addresses.
@@ -298,7 +298,7 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
 
     /// The values of a snapshot, under the same names. Code that sets many of them sets them here and then wraps the
     /// result.
-    package struct Facts: Hashable, Sendable, Codable {
+    package struct Facts: Hashable, Sendable {
         package var id: SocketID
         package var role: SocketRole
         package var parent: SocketID?
@@ -345,18 +345,6 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
             self.target = target
             self.opened = opened
         }
-    }
-}
-
-extension SocketSnapshot: Codable {
-    /// Decodes an object with a value for each property that is not `nil`.
-    public init(from decoder: any Decoder) throws {
-        shared = [try Facts(from: decoder)]
-    }
-
-    /// Encodes an object with a value for each property that is not `nil`.
-    public func encode(to encoder: any Encoder) throws {
-        try shared[0].encode(to: encoder)
     }
 }
 

@@ -1,7 +1,7 @@
 /// TLS on one connection, at the instant of a snapshot.
-public struct TLSSnapshot: Hashable, Sendable, Codable {
+public struct TLSSnapshot: Hashable, Sendable {
     /// The stage that TLS has reached.
-    public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
+    public enum Phase: String, Hashable, Sendable, CaseIterable {
         /// The barrier waits for operations that were queued before it.
         case queued
         /// The handshake is under way.

@@ -1,7 +1,7 @@
 /// One item of a WebSocket's traffic: a message with its frames, or a control frame.
-public struct WebSocketTraffic: Hashable, Sendable, Codable {
+public struct WebSocketTraffic: Hashable, Sendable {
     /// The kind of message or frame.
-    public enum Kind: String, Hashable, Sendable, Codable {
+    public enum Kind: String, Hashable, Sendable {
         /// A text message.
         case text
         /// A binary message.
@@ -40,7 +40,7 @@ public struct WebSocketTraffic: Hashable, Sendable, Codable {
     public var payloadBytes = 0
 
     /// The most frames that are kept of one message.
-    static let frameLimit = 16
+    package static let frameLimit = 16
 
     /// Creates an item without frames.
     public init(_ kind: Kind) {

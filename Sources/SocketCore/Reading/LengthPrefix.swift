@@ -1,7 +1,7 @@
 /// How a frame states its own length: a number of fixed width at a fixed offset in its header.
-public struct LengthPrefix: Hashable, Sendable, Codable {
+public struct LengthPrefix: Hashable, Sendable {
     /// The size of the number in bytes.
-    public enum Width: Int, Hashable, Sendable, Codable, CaseIterable {
+    public enum Width: Int, Hashable, Sendable, CaseIterable {
         /// One byte.
         case u8 = 1
         /// Two bytes.

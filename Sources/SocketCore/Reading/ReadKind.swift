@@ -1,6 +1,6 @@
 extension ReadRequest {
     /// The kinds of read: the three of GCDAsyncSocket, and frames.
-    public enum Kind: Hashable, Sendable, Codable {
+    public enum Kind: Hashable, Sendable {
         /// The first bytes to arrive: at least 1, at most `limit`. If `limit` is `nil`, it takes what one pass brings.
         case available(limit: Int?)
         /// Exactly this many bytes.

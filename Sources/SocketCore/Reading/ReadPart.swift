@@ -84,6 +84,12 @@ package struct ReadValues: Hashable, Sendable {
     package var prefix = LengthPrefix(.u32)
     package var limit: Int?
 
+    package init(
+        length: Int = 0, terminator: [UInt8] = [], prefix: LengthPrefix = LengthPrefix(.u32), limit: Int? = nil
+    ) {
+        (self.length, self.terminator, self.prefix, self.limit) = (length, terminator, prefix, limit)
+    }
+
     /// Parses the value of one part.
     package mutating func set(_ part: ReadPart, _ text: String) throws(ReadTextProblem) {
         func bytes(from least: Int) throws(ReadTextProblem) -> Int {

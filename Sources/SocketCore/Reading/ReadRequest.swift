@@ -1,7 +1,7 @@
 /// What one read waits for, and for how long.
 ///
 /// GCDAsyncSocket: `readDataWithTimeout:`, `readDataToLength:`, `readDataToData:`.
-public struct ReadRequest: Hashable, Sendable, Codable {
+public struct ReadRequest: Hashable, Sendable {
     /// What the read waits for.
     public var kind: Kind
     /// How long it may be the current read before it times out, or `nil` for no timeout. Time in the queue does not

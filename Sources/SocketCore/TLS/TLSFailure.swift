@@ -1,5 +1,5 @@
 /// Why TLS failed. The error's detail holds the sentence for the user, including OpenSSL's reason.
-public enum TLSFailure: Hashable, Sendable, Codable {
+public enum TLSFailure: Hashable, Sendable {
     /// TCP ended without close_notify, so the stream may be truncated, or TCP ended during the handshake.
     case closedAbort
     /// The handshake took longer than its timeout.

@@ -2,9 +2,9 @@
 ///
 /// GCDAsyncSocket: the dictionary of `startTLS:`. Unlike there, the peer's name is checked unless `checksName` is
 /// `false`.
-public struct TLSSettings: Hashable, Sendable, Codable {
+public struct TLSSettings: Hashable, Sendable {
     /// The side of the handshake.
-    public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
+    public enum Role: String, Hashable, Sendable, CaseIterable {
         /// The side that sends the ClientHello.
         case client
         /// The side that must have a certificate.
@@ -12,7 +12,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
     }
 
     /// The versions of the protocol.
-    public enum Version: String, Hashable, Sendable, Codable, CaseIterable {
+    public enum Version: String, Hashable, Sendable, CaseIterable {
         /// RFC 2246, obsolete. Works only with ciphers at `@SECLEVEL=0`.
         case tls10 = "1.0"
         /// RFC 4346, obsolete. Works only with ciphers at `@SECLEVEL=0`.
@@ -24,7 +24,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
     }
 
     /// What the peer's certificate is verified against.
-    public enum Trust: Hashable, Sendable, Codable {
+    public enum Trust: Hashable, Sendable {
         /// The authorities trusted by the system.
         case system
         /// The certificates in this file (PEM).
@@ -38,7 +38,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
     }
 
     /// What evaluates the peer's certificate.
-    public enum TrustEvaluator: String, Hashable, Sendable, Codable {
+    public enum TrustEvaluator: String, Hashable, Sendable {
         /// OpenSSL, according to `trust`.
         case library
         /// The delegate, for every certificate (GCDAsyncSocket: manual trust evaluation).
@@ -48,7 +48,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
     }
 
     /// Whether a server asks its clients for a certificate.
-    public enum ClientCertificate: String, Hashable, Sendable, Codable {
+    public enum ClientCertificate: String, Hashable, Sendable {
         /// Clients are not asked for a certificate.
         case none
         /// A certificate is optional. One that fails verification ends the handshake.
@@ -59,7 +59,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
 
     /// A certificate to present, with its intermediate certificates and its key, in PEM files or in memory. A key in
     /// PEM must not be encrypted.
-    public struct Identity: Hashable, Sendable, Codable {
+    public struct Identity: Hashable, Sendable {
         /// The file with the certificate followed by its intermediate certificates. Empty if they are in memory.
         public var certificateFile: String
         /// The file with the private key, which can be the same file. Empty if the key is in memory.
@@ -68,7 +68,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
         package var memory: Memory?
 
         /// The content in memory.
-        package enum Memory: Hashable, Sendable, Codable {
+        package enum Memory: Hashable, Sendable {
             /// The contents of the two files.
             case pem(certificates: [UInt8], key: [UInt8])
             /// A PKCS #12 container (RFC 7292).
@@ -151,7 +151,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
 }
 
 /// A pinned certificate, identified by its SHA-256 digest.
-public enum TLSPin: Hashable, Sendable, Codable {
+public enum TLSPin: Hashable, Sendable {
     /// The digest of the whole certificate (DER), which is the fingerprint shown.
     case certificate(sha256: [UInt8])
     /// The digest of the public key (SubjectPublicKeyInfo, RFC 7469 section 2.4). It survives a renewal.

@@ -1,5 +1,5 @@
 /// A summary of a certificate for display.
-public struct TLSCertificate: Hashable, Sendable, Codable {
+public struct TLSCertificate: Hashable, Sendable {
     /// The subject, in the format of RFC 2253.
     public var subject: String
     /// The issuer.
@@ -31,7 +31,7 @@ public struct TLSCertificate: Hashable, Sendable, Codable {
 }
 
 /// The result of verifying the peer's certificate.
-public enum TLSVerification: Hashable, Sendable, Codable {
+public enum TLSVerification: Hashable, Sendable {
     /// The peer has presented no certificate.
     case none
     /// The certificate passed verification.
@@ -48,7 +48,7 @@ public enum TLSVerification: Hashable, Sendable, Codable {
 }
 
 /// A request to decide whether the peer's certificate is accepted.
-public struct TLSTrust: Hashable, Sendable, Codable {
+public struct TLSTrust: Hashable, Sendable {
     /// The request's identifier, for `SocketCommand.answerTrust`.
     public var question: OperationID
     /// The peer's certificate and its intermediate certificates, as the peer sent them.
@@ -61,8 +61,6 @@ public struct TLSTrust: Hashable, Sendable, Codable {
     public var code: Int
     /// Why OpenSSL would refuse the certificate, or `nil` if it passed.
     public var problem: String?
-
-    private enum CodingKeys: String, CodingKey { case question, chain, expectedName, code, problem }
 
     /// Creates a request.
     public init(question: OperationID, chain: [TLSCertificate], expectedName: String?, code: Int, problem: String?) {

@@ -1,7 +1,7 @@
 /// An instant on the engine's monotonic clock, in nanoseconds from that clock's own zero.
 ///
 /// It is a plain value that is passed along, so that pure code never reads a clock.
-public struct MonotonicTime: Hashable, Sendable, Codable, Comparable {
+public struct MonotonicTime: Hashable, Sendable, Comparable {
     /// Nanoseconds since the clock's zero.
     public let nanoseconds: Int64
 
@@ -12,17 +12,6 @@ public struct MonotonicTime: Hashable, Sendable, Codable, Comparable {
 
     /// The clock's zero.
     public static let zero = MonotonicTime(nanoseconds: 0)
-
-    /// Decodes bare nanoseconds.
-    public init(from decoder: any Decoder) throws {
-        nanoseconds = try decoder.singleValueContainer().decode(Int64.self)
-    }
-
-    /// Encodes bare nanoseconds.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(nanoseconds)
-    }
 
     /// Orders instants from earlier to later.
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {

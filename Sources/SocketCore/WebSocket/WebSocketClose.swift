@@ -1,5 +1,5 @@
 /// A WebSocket close code (RFC 6455, 7.4; IANA's registry of WebSocket close codes).
-public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, Codable {
+public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: UInt16
 
@@ -80,7 +80,7 @@ extension WebSocketCloseCode: CustomStringConvertible {
 }
 
 /// The content of a Close frame (RFC 6455, 5.5.1).
-public struct WebSocketCloseFrame: Hashable, Sendable, Codable {
+public struct WebSocketCloseFrame: Hashable, Sendable {
     /// The close code, or `nil` if the frame was empty.
     public var code: WebSocketCloseCode?
     /// The reason, at most 123 bytes of UTF-8. Empty if there is no code.
@@ -94,9 +94,9 @@ public struct WebSocketCloseFrame: Hashable, Sendable, Codable {
 }
 
 /// How a WebSocket ended (RFC 6455, 7.1.4 to 7.1.6).
-public struct WebSocketCloseReport: Hashable, Sendable, Codable {
+public struct WebSocketCloseReport: Hashable, Sendable {
     /// The side that sent the first Close, or ended TCP without one.
-    public enum Origin: String, Hashable, Sendable, Codable, CaseIterable {
+    public enum Origin: String, Hashable, Sendable, CaseIterable {
         /// The local side.
         case local
         /// The peer.

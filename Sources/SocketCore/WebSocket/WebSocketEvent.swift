@@ -55,7 +55,7 @@ public struct WebSocketChunk: Hashable, Sendable {
 }
 
 /// A frame as it was on the wire (RFC 6455, 5.2). A data frame's record allocates no memory.
-public struct WebSocketFrameRecord: Hashable, Sendable, Codable {
+public struct WebSocketFrameRecord: Hashable, Sendable {
     /// Whether the local side sent the frame.
     public var isSent: Bool
     /// The frame's opcode.

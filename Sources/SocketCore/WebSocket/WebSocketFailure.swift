@@ -1,5 +1,5 @@
 /// Why the local side fails a WebSocket (RFC 6455, 7.1.7): a violation by the peer, or a timeout.
-public enum WebSocketFailure: Error, Hashable, Sendable, Codable {
+public enum WebSocketFailure: Error, Hashable, Sendable {
     /// RSV bits (4, 2, 1 for RSV1 to RSV3) that no agreed extension defines for this frame (5.2).
     case reservedBits(UInt8)
     /// An opcode other than the six defined ones (5.2).
@@ -102,7 +102,7 @@ extension WebSocketFailure: CustomStringConvertible {
 }
 
 /// Why something was not queued for sending. The WebSocket is unchanged.
-public enum WebSocketRefusal: Error, Hashable, Sendable, Codable {
+public enum WebSocketRefusal: Error, Hashable, Sendable {
     /// The WebSocket is closing or closed.
     case notOpen(WebSocketState)
     /// The send queue would hold more than its limit.

@@ -1,5 +1,5 @@
 /// The stage of a WebSocket's life, from before its opening handshake to its end.
-public enum WebSocketStage: String, Hashable, Sendable, Codable, CaseIterable {
+public enum WebSocketStage: String, Hashable, Sendable, CaseIterable {
     /// A client is connecting or setting up TLS.
     case connecting
     /// A client is waiting for the proxy's response to CONNECT.
@@ -17,7 +17,7 @@ public enum WebSocketStage: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// A snapshot of a WebSocket: its opening handshake and its traffic.
-public struct WebSocketPicture: Hashable, Sendable, Codable {
+public struct WebSocketPicture: Hashable, Sendable {
     /// The side of the WebSocket.
     public var role: WebSocketRole
     /// The stage of its life.

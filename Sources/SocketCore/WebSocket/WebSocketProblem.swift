@@ -1,5 +1,5 @@
 /// Why a WebSocket did not open or has ended.
-public enum WebSocketProblem: Hashable, Sendable, Codable {
+public enum WebSocketProblem: Hashable, Sendable {
     /// The server answered with something other than 101.
     case refused(HandshakeRefusal)
     /// The proxy refused the tunnel.

@@ -1,5 +1,5 @@
 /// The limits of one WebSocket. Each has its counter in `WebSocketSnapshot`.
-public struct WebSocketLimits: Hashable, Sendable, Codable {
+public struct WebSocketLimits: Hashable, Sendable {
     /// The longest frame, in payload bytes on the wire. Unlimited by default, so only the message limit applies.
     public var frameBytes: Int
     /// The longest message that is delivered whole, in bytes after inflation. Defaults to 64 MiB, and a message of
@@ -38,9 +38,9 @@ public struct WebSocketLimits: Hashable, Sendable, Codable {
 }
 
 /// A WebSocket's settings after the opening handshake.
-public struct WebSocketSettings: Hashable, Sendable, Codable {
+public struct WebSocketSettings: Hashable, Sendable {
     /// How messages are delivered.
-    public enum Delivery: String, Hashable, Sendable, Codable {
+    public enum Delivery: String, Hashable, Sendable {
         /// Each message as one array, once it is complete.
         case whole
         /// In chunks as they arrive, so that a message of any length uses no memory.

@@ -1,5 +1,5 @@
 /// A WebSocket's state at one instant, the frames in progress first.
-public struct WebSocketSnapshot: Hashable, Sendable, Codable {
+public struct WebSocketSnapshot: Hashable, Sendable {
     /// The side of the WebSocket.
     public var role: WebSocketRole
     /// The stage of its life.
@@ -73,7 +73,7 @@ public struct WebSocketSnapshot: Hashable, Sendable, Codable {
 }
 
 /// What a frame parser is waiting for (RFC 6455, 5.2).
-public enum WebSocketParserState: Hashable, Sendable, Codable {
+public enum WebSocketParserState: Hashable, Sendable {
     /// The first 2 bytes of a frame.
     case header(done: Int)
     /// The extended length after them: 2 or 8 bytes.
@@ -87,7 +87,7 @@ public enum WebSocketParserState: Hashable, Sendable, Codable {
 }
 
 /// The progress of an incomplete message that is being received.
-public struct WebSocketMessageProgress: Hashable, Sendable, Codable {
+public struct WebSocketMessageProgress: Hashable, Sendable {
     /// The message's identifier among received messages.
     public var id: WebSocketMessageID
     /// The message's type.
@@ -116,7 +116,7 @@ public struct WebSocketMessageProgress: Hashable, Sendable, Codable {
 }
 
 /// The progress of a frame that is being sent.
-public struct WebSocketSendProgress: Hashable, Sendable, Codable {
+public struct WebSocketSendProgress: Hashable, Sendable {
     /// The frame's opcode.
     public var opcode: WebSocketOpcode
     /// The frame's message, or `nil` for a control frame.
@@ -136,7 +136,7 @@ public struct WebSocketSendProgress: Hashable, Sendable, Codable {
 }
 
 /// The traffic in one direction.
-public struct WebSocketCounters: Hashable, Sendable, Codable {
+public struct WebSocketCounters: Hashable, Sendable {
     /// The number of frames of every kind.
     public var frames: UInt64 = 0
     /// The number of messages.

@@ -1,6 +1,6 @@
 /// The two sides of a WebSocket. They differ in which one masks its frames (RFC 6455, 5.1) and which ends TCP first
 /// (7.1.1).
-public enum WebSocketRole: String, Hashable, Sendable, Codable, CaseIterable {
+public enum WebSocketRole: String, Hashable, Sendable, CaseIterable {
     /// The side that requested the upgrade. It masks its frames.
     case client
     /// The side that accepted the upgrade.
@@ -8,7 +8,7 @@ public enum WebSocketRole: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// The type of a message's bytes (RFC 6455, 5.6).
-public enum WebSocketMessageType: String, Hashable, Sendable, Codable, CaseIterable {
+public enum WebSocketMessageType: String, Hashable, Sendable, CaseIterable {
     /// UTF-8, checked on both sides.
     case text
     /// Any bytes.
@@ -16,7 +16,7 @@ public enum WebSocketMessageType: String, Hashable, Sendable, Codable, CaseItera
 }
 
 /// The six kinds of frame (RFC 6455, 11.8).
-public enum WebSocketOpcode: UInt8, Hashable, Sendable, Codable, CaseIterable {
+public enum WebSocketOpcode: UInt8, Hashable, Sendable, CaseIterable {
     /// Continues the message that a text or binary frame began.
     case continuation = 0x0
     /// Begins a text message.
@@ -35,7 +35,7 @@ public enum WebSocketOpcode: UInt8, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// The state of a WebSocket after its opening handshake.
-public enum WebSocketState: String, Hashable, Sendable, Codable {
+public enum WebSocketState: String, Hashable, Sendable {
     /// Messages can be sent in both directions.
     case open
     /// One side has sent a Close, or the peer broke the protocol. The other side's Close or the end of TCP is still
@@ -46,24 +46,13 @@ public enum WebSocketState: String, Hashable, Sendable, Codable {
 }
 
 /// The identifier of a message within its connection and direction: 1, 2, 3...
-public struct WebSocketMessageID: Hashable, Sendable, Codable, Comparable {
+public struct WebSocketMessageID: Hashable, Sendable, Comparable {
     /// The number, counted from 1 in the order in which messages began.
     public let number: UInt64
 
     /// Creates the identifier with this number.
     public init(_ number: UInt64) {
         self.number = number
-    }
-
-    /// Decodes the bare number.
-    public init(from decoder: any Decoder) throws {
-        number = try decoder.singleValueContainer().decode(UInt64.self)
-    }
-
-    /// Encodes the bare number.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(number)
     }
 
     /// Orders messages by when they began.

@@ -1,5 +1,5 @@
 /// The bounds of the write queue, in bytes.
-public struct Watermarks: Hashable, Sendable, Codable {
+public struct Watermarks: Hashable, Sendable {
     /// The socket becomes writable again when the queue shrinks to this size.
     public var low: Int
     /// The socket stops being writable when the queue exceeds this size.

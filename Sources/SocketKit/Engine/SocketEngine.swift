@@ -1,5 +1,6 @@
 import Dispatch
 import SocketCore
+import SocketRecords
 
 /// One serial queue, one thread that waits for the kernel, and all sockets created on it.
 ///

@@ -14,7 +14,7 @@ import SocketCore
 /// another; nothing does so here, because a program knows best what it connects to.
 public final class WebSocket: Sendable {
     /// The state of a WebSocket. SocketRocket: `SRReadyState`.
-    public enum ReadyState: String, Hashable, Sendable, Codable {
+    public enum ReadyState: String, Hashable, Sendable {
         /// The opening handshake isn't done.
         case connecting
         /// Messages can be sent and received.

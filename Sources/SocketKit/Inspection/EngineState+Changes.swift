@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 
 extension SnapshotRequest.Changes {
     /// The most sessions in one piece. More would hold up the engine's queue, and take memory that is not used again.

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 
 /// Viewers' requests to the program. Each is accounted for until it is answered.
 extension InspectionServer {

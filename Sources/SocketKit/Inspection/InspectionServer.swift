@@ -1,6 +1,7 @@
 import CSocketKitSystem
 import Glibc
 import SocketCore
+import SocketRecords
 import Synchronization
 
 /// The thread that sends viewers the updates of one engine. It polls for viewers, for the engine's publications and,

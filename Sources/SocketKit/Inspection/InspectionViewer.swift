@@ -1,5 +1,6 @@
 import Glibc
 import SocketCore
+import SocketRecords
 
 /// One viewer's connection. Only the inspection thread uses it, and no call on it waits.
 final class InspectionViewer {

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 
 /// A viewer's requests that have not been carried out yet. Above a limit, nothing more is read from the viewer, so that
 /// the engine's mailbox does not grow without end.

@@ -1,5 +1,6 @@
 import Glibc
 import SocketCore
+import SocketRecords
 
 /// The tapes of all recorders of an engine. Used on the engine's queue only.
 final class EngineTapes {

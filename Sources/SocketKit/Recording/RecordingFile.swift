@@ -1,5 +1,6 @@
 import Glibc
 import SocketCore
+import SocketRecords
 
 /// The output of a recording: a file that is started over at half its limit, or standard output. Used by one thread.
 package struct RecordingFile: Sendable {

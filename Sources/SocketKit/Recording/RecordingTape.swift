@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 
 /// A bounded list of what an engine did that its recorder has not taken yet. Adding never waits: what does not fit is
 /// counted, and the count is recorded in its place once there is room.

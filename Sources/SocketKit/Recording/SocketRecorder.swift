@@ -1,5 +1,6 @@
 import Dispatch
 import SocketCore
+import SocketRecords
 
 /// Records the traffic of an engine in a pcapng file, which Wireshark reads and socktui opens.
 ///

@@ -2,6 +2,7 @@ import SocketCore
 import Testing
 
 @testable import InspectorCore
+@testable import InspectorScreen
 
 /// Sockets of several network namespaces.
 @Suite("Sockets of several network namespaces")

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 
 /// A program that can be inspected and wants to do harm to whoever looks: well-formed frames with values that no program
 /// has.

@@ -1,5 +1,7 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
+import SocketRecords
 
 /// A viewer of several hostile programs: all that is made of what they say, by every road.
 struct HostileViewing {
@@ -7,7 +9,7 @@ struct HostileViewing {
     private var programs: [HostileProgram]
     private var merger = ProgramMerger()
     private var model: Model
-    private var lines = JSONLines(program: "test")
+    private var lines = JSONLines(program: "test", naming: .standard)
     private var text = TextLines()
     private var time: Int64 = 1_000_000_000_000
 

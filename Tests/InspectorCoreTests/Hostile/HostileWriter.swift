@@ -1,4 +1,6 @@
+import InspectorCore
 import SocketCore
+import SocketRecords
 
 /// Writes what a program that wants to do harm might say: every field of every message, by the same lines that read it,
 /// with values that `choose` picks. A field that is new is written without a change here.

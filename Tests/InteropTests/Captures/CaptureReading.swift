@@ -1,5 +1,6 @@
 import Glibc
 import SocketCore
+import SocketRecords
 import SocketTestSupport
 
 /// A capture as it is opened here, and as tshark puts its streams together.

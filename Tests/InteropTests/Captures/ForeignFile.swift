@@ -1,5 +1,6 @@
 import Glibc
 import SocketCore
+import SocketRecords
 import SocketTestSupport
 
 /// A capture file as other programs write it: pcapng with an interface for each link type, in either byte order.

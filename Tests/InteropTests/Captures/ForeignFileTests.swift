@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 import SocketTestSupport
 import Testing
 

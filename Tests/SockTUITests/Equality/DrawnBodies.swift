@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 import SocketKit
 
 /// The bodies of a model's screens, cell by cell: what is between the tabs and the status, without the line to type in.

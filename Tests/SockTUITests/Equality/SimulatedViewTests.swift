@@ -1,6 +1,8 @@
 import Glibc
 import InspectorCore
+import InspectorScreen
 import SocketKit
+import SocketRecords
 import SocketSimulation
 import SocketTestSupport
 import Testing

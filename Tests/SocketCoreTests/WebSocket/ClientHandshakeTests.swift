@@ -1,3 +1,4 @@
+import InspectorCore
 import SocketTestSupport
 import Testing
 

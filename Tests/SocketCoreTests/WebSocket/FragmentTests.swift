@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 import Testing
 
 /// RFC 6455, 5.4: messages in fragments, both ways.

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 import Testing
 
 /// RFC 6455, 5.1 and 5.3.

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 import Testing
 
 /// RFC 7692, on the wire.

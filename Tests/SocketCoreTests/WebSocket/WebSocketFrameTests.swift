@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 import Testing
 
 /// RFC 6455, 5.2: what a frame may be, and that it does not matter how it comes.

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 
 /// One leg of a relay, and what its observer makes of what passes there.
 final class WebSocketObserverBench {

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketWorkshop
 import Testing
 
 /// RFC 7692, looked at from between the two ends.

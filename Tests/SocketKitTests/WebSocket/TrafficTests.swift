@@ -1,4 +1,5 @@
 import SocketKit
+import SocketRecords
 import SocketTestSupport
 import Testing
 

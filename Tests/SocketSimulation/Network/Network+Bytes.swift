@@ -1,4 +1,5 @@
 import Glibc
+import InspectorCore
 import SocketKit
 
 /// What recv and send come to, as Linux has it.

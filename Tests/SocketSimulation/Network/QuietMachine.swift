@@ -1,3 +1,4 @@
+import InspectorCore
 import SocketKit
 
 /// A simulated machine without an engine, whose network delivers at once: to be held against the real kernel.

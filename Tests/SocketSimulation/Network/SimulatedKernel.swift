@@ -1,4 +1,5 @@
 import Glibc
+import InspectorCore
 import SocketKit
 
 /// The engine's kernel, played by `Network`.

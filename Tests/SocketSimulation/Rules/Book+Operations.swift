@@ -1,3 +1,4 @@
+import InspectorCore
 import SocketKit
 
 /// What callbacks about operations must fulfil.

@@ -1,3 +1,4 @@
+import InspectorCore
 import SocketKit
 
 /// Sees each snapshot of a run's engines, beside the rules.

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import InspectorCore
 import SocketKit
 import SocketTestSupport
 

@@ -1,5 +1,5 @@
 /// The four parameters of permessage-deflate (RFC 7692, 7.1), as one side prefers them or as both agreed on.
-public struct PerMessageDeflateParameters: Hashable, Sendable, Codable {
+public struct PerMessageDeflateParameters: Hashable, Sendable {
     /// Whether the server clears its window after each message.
     public var serverNoContextTakeover: Bool
     /// Whether the client clears its window after each message.

@@ -73,7 +73,7 @@ package struct FrameHeader: Equatable, Sendable {
 }
 
 /// The checks of a header's bytes, each made as soon as the byte arrives.
-struct FrameRules: Sendable {
+package struct FrameRules: Sendable {
     /// Whether frames must be masked. If not, they must be unmasked (5.1).
     var expectsMask: Bool
     /// Whether permessage-deflate allows RSV1.
@@ -81,8 +81,14 @@ struct FrameRules: Sendable {
     /// The longest frame allowed.
     var frameBytes: Int
 
+    package init(expectsMask: Bool, allowsCompression: Bool, frameBytes: Int) {
+        self.expectsMask = expectsMask
+        self.allowsCompression = allowsCompression
+        self.frameBytes = frameBytes
+    }
+
     /// Checks FIN, RSV and the opcode, and returns the opcode.
-    func check(first byte: UInt8) throws(WebSocketFailure) -> WebSocketOpcode {
+    package func check(first byte: UInt8) throws(WebSocketFailure) -> WebSocketOpcode {
         guard let opcode = WebSocketOpcode(rawValue: byte & 0xF) else { throw .unknownOpcode(byte & 0xF) }
         let reserved = byte >> 4 & 7
         // RSV1 is valid only in the first frame of a message (RFC 7692, 6.1), and never in a control frame.
@@ -93,7 +99,7 @@ struct FrameRules: Sendable {
     }
 
     /// Checks the mask bit and the 7-bit length, and returns the length of the whole header.
-    func check(second byte: UInt8, of opcode: WebSocketOpcode) throws(WebSocketFailure) -> Int {
+    package func check(second byte: UInt8, of opcode: WebSocketOpcode) throws(WebSocketFailure) -> Int {
         guard (byte & 0x80 != 0) == expectsMask else { throw expectsMask ? .unmaskedFrame : .maskedFrame }
         let short = byte & 0x7F
         guard short < 126 || !opcode.isControl else { throw .controlTooLong(short) }
@@ -101,7 +107,7 @@ struct FrameRules: Sendable {
     }
 
     /// Parses a complete header whose first two bytes are checked, and checks its length.
-    func header(at start: UnsafeRawPointer, opcode: WebSocketOpcode) throws(WebSocketFailure) -> FrameHeader {
+    package func header(at start: UnsafeRawPointer, opcode: WebSocketOpcode) throws(WebSocketFailure) -> FrameHeader {
         let first = start.load(as: UInt8.self)
         let short = start.load(fromByteOffset: 1, as: UInt8.self) & 0x7F
         var length = UInt64(short)

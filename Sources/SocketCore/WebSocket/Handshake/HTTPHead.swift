@@ -1,5 +1,5 @@
 /// An HTTP header field (RFC 9110, 5).
-public struct HTTPField: Hashable, Sendable, Codable {
+public struct HTTPField: Hashable, Sendable {
     /// The field's name, which is not case-sensitive.
     public var name: String
     /// The field's value, without surrounding white space.
@@ -13,7 +13,7 @@ public struct HTTPField: Hashable, Sendable, Codable {
 }
 
 /// The head of a request or response: its first line and its fields (RFC 9112, 2.1).
-public struct HTTPHead: Hashable, Sendable, Codable {
+public struct HTTPHead: Hashable, Sendable {
     /// The request line or the status line, without its line ending.
     public var startLine: String
     /// The fields in the order received.
@@ -38,7 +38,7 @@ public struct HTTPHead: Hashable, Sendable, Codable {
     }
 
     /// Whether a list field contains the element, ignoring case.
-    func lists(_ element: String, in name: String) -> Bool {
+    package func lists(_ element: String, in name: String) -> Bool {
         list(of: name).contains { $0.lowercased() == element.lowercased() }
     }
 

@@ -2,6 +2,10 @@
 package struct HTTPHeadFault: Error, Hashable, Sendable {
     package var problem: String
     package var isTooLong = false
+
+    package init(problem: String, isTooLong: Bool = false) {
+        (self.problem, self.isTooLong) = (problem, isTooLong)
+    }
 }
 
 /// Collects a head, however it is fragmented, up to a limit.

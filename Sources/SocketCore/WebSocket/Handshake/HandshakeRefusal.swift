@@ -1,5 +1,5 @@
 /// The HTTP response of a server or proxy that did not open a WebSocket.
-public struct HandshakeRefusal: Hashable, Sendable, Codable {
+public struct HandshakeRefusal: Hashable, Sendable {
     /// The status code, such as 403, or 301 with a `Location` field. Redirects are not followed automatically.
     public var status: Int
     /// The status line and the fields.
@@ -16,7 +16,7 @@ public struct HandshakeRefusal: Hashable, Sendable, Codable {
 }
 
 /// The result of a successful opening handshake.
-public struct WebSocketAgreement: Hashable, Sendable, Codable {
+public struct WebSocketAgreement: Hashable, Sendable {
     /// The agreed subprotocol, or `nil` if there is none.
     public var subprotocol: String?
     /// The agreed extensions with their parameters, as in the server's response.

@@ -1,0 +1,88 @@
+import SocketCore
+
+/// A search through the payloads of many connections.
+package struct FindRequest: Hashable, Sendable {
+    /// Distinguishes its results from those of an earlier search.
+    package var number: Int
+    package var search: PayloadSearch
+    package var sockets: [SocketID]
+
+    package init(number: Int, search: PayloadSearch, sockets: [SocketID]) {
+        (self.number, self.search, self.sockets) = (number, search, sockets)
+    }
+}
+
+/// A match in the payload of a connection.
+package struct FoundMatch: Hashable, Sendable {
+    package var socket: SocketID
+    package var item: UInt64
+    /// The offset in the message at which it begins.
+    package var offset: Int
+    package var time: MonotonicTime
+    package var direction: TrafficItem.Direction
+    /// The bytes around the match. `matched` is its range among them.
+    package var excerpt: [UInt8]
+    package var matched: Range<Int>
+
+    package init(
+        socket: SocketID, item: UInt64, offset: Int, time: MonotonicTime, direction: TrafficItem.Direction,
+        excerpt: [UInt8], matched: Range<Int>
+    ) {
+        (self.socket, self.item, self.offset, self.time) = (socket, item, offset, time)
+        (self.direction, self.excerpt, self.matched) = (direction, excerpt, matched)
+    }
+}
+
+/// The progress of a search, and the matches since the last report.
+package struct FindProgress: Hashable, Sendable {
+    package var number: Int
+    /// The number of connections searched. `unknown` counts those whose payload is not known here.
+    package var searched = 0
+    package var unknown = 0
+    package var matches: [FoundMatch] = []
+    /// The total number of matches, including those beyond the limit.
+    package var count = 0
+    /// The traffic of the searched connections that was not kept.
+    package var missingBytes: UInt64 = 0
+    package var droppedItems: UInt64 = 0
+    package var isOver = false
+
+    /// The most matches that are listed.
+    package static let limit = 1_000
+
+    package init(number: Int) { self.number = number }
+
+    /// Searches the payload of one connection.
+    package mutating func search(_ traffic: TrafficSnapshot?, of socket: SocketID, for search: PayloadSearch) {
+        guard let traffic else {
+            unknown += 1
+            return
+        }
+        searched += 1
+        droppedItems = droppedItems.saturatingAdd(traffic.dropped)
+        for item in traffic.items {
+            missingBytes = missingBytes.saturatingAdd(UInt64(item.missingBytes))
+            for offset in search.matches(in: item) {
+                count += 1
+                guard count <= Self.limit else { continue }
+                matches.append(Self.match(item, at: offset, length: search.bytes.count, of: socket))
+            }
+        }
+    }
+
+    /// The bytes of an excerpt before a match, and after its beginning.
+    private static let excerpt = (before: 24, after: 160)
+
+    private static func match(
+        _ item: TrafficItem, at offset: Int, length: Int, of socket: SocketID
+    ) -> FoundMatch {
+        let isInHead = offset < item.bytes.count
+        let bytes = isInHead ? item.bytes : item.tail
+        let place = isInHead ? offset : offset - item.done + item.tail.count
+        let start = max(0, place - excerpt.before)
+        let end = min(bytes.count, place + max(length, excerpt.after))
+        return FoundMatch(
+            socket: socket, item: item.sequence, offset: offset, time: item.time, direction: item.direction,
+            excerpt: Array(bytes[start..<end]), matched: place - start..<place - start + length)
+    }
+}

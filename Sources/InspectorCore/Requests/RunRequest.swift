@@ -1,0 +1,64 @@
+import SocketCore
+import SocketWorkshop
+
+/// A program to run through its own relay.
+package struct RunRequest: Hashable, Sendable {
+    /// The proxies that the program is offered.
+    package enum Via: String, Hashable, Sendable, CaseIterable {
+        /// An HTTP proxy for everything.
+        case http
+        /// A SOCKS 5 proxy for everything, which many programs do not support.
+        case socks
+        /// HTTP for `http://` and `https://`, SOCKS 5 for everything else.
+        case both
+
+        package var kinds: [ProxyKind] {
+            switch self {
+            case .http: [.http]
+            case .socks: [.socks5]
+            case .both: [.http, .socks5]
+            }
+        }
+    }
+
+    /// The program, by its name or path, and its arguments.
+    package var arguments: [String]
+    package var via: Via
+    /// The file for its standard input, or `nil` for none.
+    package var input: String?
+    /// The time limit for a connect by the relay, or `nil` for the system's.
+    package var timeout: Duration?
+
+    package init(_ arguments: [String], via: Via = .http, input: String? = nil, timeout: Duration? = nil) {
+        (self.arguments, self.via, self.input, self.timeout) = (arguments, via, input, timeout)
+    }
+
+    /// The program's name, without its folder.
+    package var name: String {
+        let path = arguments.first ?? ""
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    /// Returns the relay for proxies of a kind. It listens on loopback, on a port that the kernel chooses.
+    package func relay(_ kind: ProxyKind) -> RelayRequest {
+        RelayRequest(listen: .tcp(host: "127.0.0.1", port: 0), target: .proxy(kind), timeout: timeout)
+    }
+
+    /// The variables that name proxies, in both spellings that programs use.
+    package static let variables = ["http_proxy", "https_proxy", "all_proxy"].flatMap { [$0, $0.uppercased()] }
+    private static let exceptions = ["no_proxy", "NO_PROXY"]
+
+    /// Returns the program's environment, as `NAME=VALUE`. It is this program's own, with proxies replaced by those at
+    /// these addresses, and without exceptions from proxying.
+    package func environment(_ own: [String], proxies: [ProxyKind: String]) -> [String] {
+        let names = Set(Self.variables + Self.exceptions)
+        let kept = own.filter { !names.contains(String($0.prefix { $0 != "=" })) }
+        let first = via == .socks ? ProxyKind.socks5 : .http
+        let rest = via == .http ? ProxyKind.http : .socks5
+        let set = Self.variables.compactMap { name -> String? in
+            let kind = name.lowercased() == "all_proxy" ? rest : first
+            return proxies[kind].map { "\(name)=\(kind == .http ? "http" : "socks5h")://\($0)" }
+        }
+        return kept + set + Self.exceptions.map { $0 + "=" }
+    }
+}

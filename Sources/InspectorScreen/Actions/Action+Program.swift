@@ -1,0 +1,53 @@
+import InspectorCore
+
+extension Action {
+    /// Actions that concern the whole program.
+    static let program: [Action] = [
+        Action(
+            "help", .change { $0.help = HelpState(context: $0.context) },
+            takes: .arguments("WORD", "the help, only entries with this word", { $0.text }) { model, word in
+                model.help = HelpState(context: model.context, filter: word)
+                return []
+            },
+            .key(["?", .function(1)], in: KeyContext.views, "help"),
+            .key([.function(1)], in: [.composer, .field, .form, .menu], "help"),
+            .key([.function(1), "?"], in: [.start], "help; ? on an empty line", .pressed { $0.helpOrType($1) })),
+        Action(
+            "command-line", .change { $0.field.begin(.command) },
+            .key([":"], in: KeyContext.views, "type a command; Tab completes it", hint: "command"),
+            .key([.alt("x")], in: [.start, .composer], "type a command; Tab completes it")),
+        Action(
+            "back", .change { $0.goBack() },
+            .key(["q", .escape], in: [.talk, .detail, .events, .output], "back to the list"),
+            .key([.escape], in: [.list], "drop the results of :find, or the filter", .effects { $0.goBackInList() })),
+        Action(
+            "quit", .effects { $0.quit() }, .key(["q"], in: [.list], "quit; asks when sockets are live"),
+            .key(["Q"], in: KeyContext.views, "quit; asks when sockets are live")),
+        Action(
+            "interrupt", .effects { $0.quit() },
+            .key([KeyTable.fixed], in: KeyContext.allCases, "quit; asks when sockets are live")),
+        Action(
+            "repaint", .effects { _ in [.repaint] },
+            .key([.control("l")], in: KeyContext.allCases, "redraw the screen")),
+        Action(
+            "suspend", .effects { _ in [.suspend] },
+            .key([.control("z")], in: KeyContext.allCases, "suspend the program")),
+        Action(
+            "record",
+            takes: .arguments(
+                "FILE|off", "record this run as pcapng, or stop",
+                offers: { $0.shared.recording == nil ? [] : ["off"] }, Instruction.recording
+            ) { _, path in [path.map { .record($0) } ?? .stopRecording] }),
+        Action(
+            "signal",
+            takes: .arguments(
+                "NAME", "send a signal to the program that socktui run started",
+                words: SignalWords.sent.map(\.name), Instruction.signal
+            ) { $0.signalChild($1) }),
+        Action(
+            "mouse",
+            takes: .arguments("on|off", "use the mouse here", words: ["on", "off"], Instruction.isOn) {
+                [.mouse($1)]
+            }),
+    ]
+}

@@ -1,0 +1,29 @@
+import InspectorCore
+import SocketCore
+
+extension Model {
+    /// The current layout of the screen.
+    package var layout: ScreenLayout { layout(size, tab) }
+
+    /// Returns the layout for a screen of this size.
+    package func layout(_ size: Size, _ tab: Tab) -> ScreenLayout {
+        var needs = LayoutNeeds()
+        needs.hasSelection = selected != nil
+        needs.listRows = max(2, (list.found?.matches.count ?? list.programs?.rows.count ?? list.rows.count) + 1)
+        needs.isZoomed = isZoomed
+        if shared.findings.count > 0 {
+            let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
+            needs.warningRows = 1 + warnings.height(shared, width: width)
+        }
+        return ScreenLayout(size, tab, needs)
+    }
+
+    /// Whether nothing useful fits on the screen.
+    var isTooSmall: Bool { ScreenLayout.isTooSmall(size) }
+
+    /// Measures the warnings, which affect the layout. Called when they may have changed.
+    mutating func measureWarnings() {
+        let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
+        warnings.measure(shared, selected: list.selected, width: width)
+    }
+}

@@ -1,0 +1,36 @@
+import InspectorCore
+import SocketCore
+
+extension Model {
+    /// Handles the news of the inspected programs.
+    mutating func take(_ news: ProgramNews) {
+        for program in news.programs {
+            guard case .ended(let why) = program.state else { continue }
+            let before = shared.programs.first { $0.ordinal == program.ordinal }?.state
+            if before != program.state { notice = error("\(program.title): \(why)") }
+        }
+        shared.programs = news.programs
+        if tab == .start, !shared.programs.isEmpty, start.editor.isEmpty, dialogs.open == nil { tab = .list }
+        if let sentence = news.notices.last { notice = error(sentence) }
+    }
+
+    /// The text that replaces LIVE if no program sends updates, or `nil` if one does.
+    package var silence: String? {
+        let others = shared.programs.filter { !$0.isOurs }
+        guard !others.isEmpty, others.count == shared.programs.count else { return nil }
+        var least: Duration?
+        for program in others {
+            switch program.state {
+            case .live: return nil
+            case .silent(let time): least = min(least ?? time, time)
+            case .ended: break
+            }
+        }
+        return least.map { "SILENT \(Format.duration($0))" } ?? "ENDED"
+    }
+
+    /// Returns the program of a session, if several programs are inspected.
+    package func program(of id: SocketID) -> ProgramInfo? {
+        shared.programs.count > 1 ? shared.programs.first { $0.ordinal == id.ordinal } : nil
+    }
+}

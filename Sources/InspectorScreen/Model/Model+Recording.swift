@@ -1,0 +1,13 @@
+import InspectorCore
+
+extension Model {
+    /// Handles the state of the recording, or `nil` if nothing is recorded.
+    mutating func take(_ recording: RecordingState?) {
+        if let problem = recording?.problem {
+            if shared.recording != nil { notice = error(problem) }
+            shared.recording = nil
+        } else {
+            shared.recording = recording
+        }
+    }
+}

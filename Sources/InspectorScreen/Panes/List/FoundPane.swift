@@ -1,0 +1,60 @@
+import InspectorCore
+import SocketCore
+
+/// The results of `:find`, which replace the rows.
+package struct FoundPane: Hashable, Sendable {
+    package let request: FindRequest
+    package private(set) var progress: FindProgress
+    package private(set) var matches: [FoundMatch] = []
+    /// The index of the result with the cursor.
+    package private(set) var cursor = 0
+    /// The first visible result.
+    package private(set) var top = 0
+
+    init(_ request: FindRequest) {
+        self.request = request
+        progress = FindProgress(number: request.number)
+    }
+
+    /// The result with the cursor, or `nil` if there is none.
+    package var current: FoundMatch? { matches.indices.contains(cursor) ? matches[cursor] : nil }
+
+    /// Adds matches, unless they are from another search.
+    mutating func take(_ news: FindProgress) {
+        guard news.number == request.number else { return }
+        matches += news.matches
+        progress = news
+        progress.matches = []
+    }
+
+    mutating func move(_ step: Int) { cursor = min(max(0, cursor + step), max(0, matches.count - 1)) }
+
+    mutating func keepInSight(height: Int) {
+        top = min(top, cursor)
+        top = max(top, cursor - max(1, height) + 1)
+        top = min(max(0, top), max(0, matches.count - max(1, height)))
+    }
+
+    /// `37 matches in 12 of 2000 connections; not kept: 3 older items`
+    package var words: String {
+        let connections = Set(matches.map(\.socket)).count
+        let all = request.sockets.count
+        var text = "\(progress.count) match" + (progress.count == 1 ? "" : "es")
+        let done = progress.searched + progress.unknown
+        if progress.isOver {
+            text += " in " + (progress.count > 0 ? "\(connections) of " : "")
+            text += Format.count(progress.searched, "connection")
+        } else if progress.count > 0 {
+            text += " in " + Format.count(connections, "connection")
+        }
+        if progress.count > matches.count { text += ", the first \(matches.count) listed" }
+        if !progress.isOver { text += "; searching, \(all == 0 ? 100 : done * 100 / all)%" }
+        if progress.unknown > 0 { text += "; \(progress.unknown) of other programs not searched" }
+        var missing: [String] = []
+        if progress.droppedItems > 0 {
+            missing.append(Format.count(Int(clamping: progress.droppedItems), "older item"))
+        }
+        if progress.missingBytes > 0 { missing.append(Format.size(progress.missingBytes)) }
+        return missing.isEmpty ? text : text + "; not kept: " + missing.joined(separator: ", ")
+    }
+}

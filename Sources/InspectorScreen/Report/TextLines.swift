@@ -1,0 +1,72 @@
+import InspectorCore
+import SocketCore
+
+/// An engine's activity as plain text: the rows of the events screen, one per line, for a pipe or a file.
+package struct TextLines: Sendable {
+    private var model = Model(options: Model.Options(ascii: false, version: ""))
+    private var next = 0
+    /// Of sockets that are seen from outside, those that were listed, and whether as closed.
+    private var listed: [SocketID: Bool] = [:]
+
+    package init() {}
+
+    /// The sequence number of the next event to request.
+    package var nextEvent: UInt64 { model.log.next }
+
+    /// Returns the lines for a snapshot, without line endings.
+    package mutating func take(_ snapshot: EngineSnapshot) -> [String] {
+        if snapshot.sockets.contains(where: { $0.host != nil }) { return takeHost(snapshot) }
+        _ = model.update(.snapshot(snapshot))
+        defer { next = model.log.end }
+        let first = max(next, model.log.first)
+        return (first..<max(first, model.log.end)).compactMap { number in
+            model.log[number].map { Self.trimmed(EventLine(width: 100).line($0, model).text.dropFirst()) }
+        }
+    }
+
+    /// The kernel reports no events of other programs' sockets, so their rows are printed: first all of them, then each
+    /// that is new or has closed.
+    private mutating func takeHost(_ snapshot: EngineSnapshot) -> [String] {
+        let isFirst = listed.isEmpty
+        var changed = snapshot
+        changed.sockets = snapshot.sockets.filter { listed[$0.id] != ($0.phase == .closed) }
+        listed = [:]
+        for socket in snapshot.sockets { listed[socket.id] = socket.phase == .closed }
+        guard !changed.sockets.isEmpty else { return [] }
+        return Array(Self.table(changed).dropFirst(isFirst ? 0 : 1))
+    }
+
+    /// Returns the list of sessions, in the style of `ss`.
+    package static func table(_ snapshot: EngineSnapshot) -> [String] {
+        var model = Model(options: Model.Options(ascii: false, version: ""))
+        // The snapshot is shown whatever instant was jumped to.
+        var snapshot = snapshot
+        snapshot.turn = model.turn
+        // One column below the width at which other panes join the list.
+        let chrome = ScreenLayout.least.height
+        _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))
+        if snapshot.sockets.allSatisfy({ $0.host != nil }) {
+            let host = ProgramInfo(outside: snapshot.engine, process: 0, ordinal: 0)
+            _ = model.update(.programs(ProgramNews(programs: [host])))
+        }
+        if !snapshot.sockets.isEmpty, snapshot.sockets.allSatisfy({ $0.ends != nil }) {
+            var capture = ProgramInfo(ordinal: 0, name: snapshot.engine, process: 0)
+            capture.dropped = 0
+            _ = model.update(.programs(ProgramNews(programs: [capture])))
+        }
+        _ = model.update(.snapshot(snapshot))
+        model.show(.list)
+        let rows = draw(model, model.size).text.split(separator: "\n", omittingEmptySubsequences: false)
+        let list = model.layout(model.size, .list).list
+        return rows.dropFirst(list.y).prefix(min(list.height, snapshot.sockets.count + 1)).map {
+            Self.trimmed($0.dropFirst())
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let bytes = text.utf8
+        var end = bytes.endIndex
+        while end > bytes.startIndex, bytes[bytes.index(before: end)] == 0x20 { end = bytes.index(before: end) }
+        return String(text[..<end])
+    }
+}

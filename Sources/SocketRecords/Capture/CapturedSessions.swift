@@ -1,0 +1,257 @@
+import SocketCore
+
+/// All conversations of a capture, reassembled packet by packet.
+package struct CapturedSessions: Sendable {
+    private struct Flow: Hashable {
+        /// The interface, in a file that has one for each session.
+        var interface: Int
+        var isStream: Bool
+        var first: SyntheticPacket.End
+        var second: SyntheticPacket.End
+    }
+
+    /// The most sessions that are kept. Packets of further sessions are counted.
+    package static let limit = 1 << 16
+
+    package private(set) var sessions: [CapturedSession] = []
+    /// The number of packets of sessions beyond the limit.
+    package private(set) var refused: UInt64 = 0
+    /// The number of packets that the capture reports as lost.
+    package private(set) var dropped: UInt64 = 0
+    package private(set) var packets: UInt64 = 0
+    package private(set) var start: Int64?
+    /// The instant that corresponds to `start`.
+    private var origin = MonotonicTime.zero
+    package private(set) var latest = MonotonicTime.zero
+    /// The number of sessions seen, listed or not, which is also the number of the last one.
+    package private(set) var seen: UInt64 = 0
+    private var parser = PacketParser()
+    /// The number of the latest session of each flow.
+    private var flows: [Flow: UInt64] = [:]
+    private var interfaces: [CaptureInterface] = []
+    private let zero: Int64?
+    private var keeps: (each: Int, all: Int)
+    /// The approximate memory of the traffic, in bytes.
+    private(set) var cost = 0
+    /// The number of bytes that the streams keep, including those that wait for earlier ones.
+    private var remembered = 0
+    /// The approximate memory of the bytes in all streams that wait for earlier ones.
+    package private(set) var waiting = 0
+    /// The latest events.
+    package private(set) var events = EventTail()
+
+    /// The most bytes that all streams keep to compare with repeated ones.
+    private static let rememberedLimit = 32 << 20
+    /// The most bytes that wait in all streams together.
+    package static let waitingLimit = 16 << 20
+
+    /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all. `zero` is the time of day at
+    /// which its clock is 0, or `nil` for that of the first packet.
+    package init(
+        keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal, zero: Int64? = nil
+    ) {
+        keeps = (each, all)
+        self.zero = zero
+    }
+
+    /// The number of packets that carry neither TCP nor UDP.
+    package var skipped: UInt64 { parser.skipped }
+    package var lostFragments: UInt64 { parser.lostFragments }
+
+    /// Begins a section, whose interfaces are numbered from 0 again.
+    package mutating func beginSection() { interfaces = [] }
+    package mutating func add(_ interface: CaptureInterface) { interfaces.append(interface) }
+
+    /// Processes a packet. Returns the index of its session, and what it adds to the stream.
+    @discardableResult
+    package mutating func take(
+        _ packet: CapturedPacket
+    ) -> (session: Int, isSent: Bool, packet: ParsedPacket, pieces: [StreamAssembler.Piece])? {
+        packets += 1
+        dropped = dropped.saturatingAdd(packet.dropped)
+        guard let parsed = parser.parse(packet) else { return nil }
+        begin(at: packet.nanoseconds)
+        let time = time(of: packet.nanoseconds)
+        latest = max(latest, time)
+        guard let index = session(of: parsed, packet, time) else {
+            refused += 1
+            return nil
+        }
+        let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
+        let pieces = sessions[index].take(parsed, at: time, limit: keeps.each)
+        cost += sessions[index].store.cost - before.0
+        remembered += sessions[index].remembered - before.1
+        waiting += sessions[index].waiting - before.2
+        tell(index, time)
+        if waiting > Self.waitingLimit { giveUp(time) }
+        if keeps.each > 0, cost > keeps.all { trim(to: keeps.all - keeps.all / 8) }
+        if remembered > Self.rememberedLimit { forget() }
+        return (index, parsed.source == sessions[index].local, parsed, pieces)
+    }
+
+    /// Only counts the packets that a packet reports as lost before it.
+    mutating func countOnly(_ packet: CapturedPacket) { dropped = dropped.saturatingAdd(packet.dropped) }
+
+    private mutating func tell(_ index: Int, _ time: MonotonicTime) {
+        for (kind, first, second) in sessions[index].takeNews() {
+            events.append(
+                SocketEvent(
+                    sequence: events.next, time: time, socket: sessions[index].id, kind: kind, first: first,
+                    second: second))
+        }
+    }
+
+    /// Gives up holes in the streams with the most waiting bytes, until half of the room is free.
+    private mutating func giveUp(_ time: MonotonicTime) {
+        let share = EvenShare.level(sessions.map(\.waiting), sum: Self.waitingLimit / 2)
+        for index in sessions.indices where sessions[index].waiting > share {
+            let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
+            sessions[index].giveUp(at: time, limit: keeps.each)
+            cost += sessions[index].store.cost - before.0
+            remembered += sessions[index].remembered - before.1
+            waiting += sessions[index].waiting - before.2
+            tell(index, time)
+        }
+    }
+
+    /// The number of holes that were given up because a limit of one stream or of all streams was reached.
+    package var givenUp: UInt64 { sessions.reduce(0) { $0 &+ $1.givenUp } }
+    /// The number of repeated bytes that differed.
+    package var differing: UInt64 { sessions.reduce(0) { $0 &+ $1.differing } }
+    /// The number of stream bytes before the first one seen.
+    package var early: UInt64 { sessions.reduce(0) { $0 &+ $1.early } }
+
+    /// Drops the bytes that are kept to compare with repeated ones.
+    mutating func forget() {
+        remembered = 0
+        for index in sessions.indices {
+            sessions[index].forget()
+            remembered += sessions[index].remembered
+        }
+    }
+
+    /// Delivers the waiting bytes at the end of the file.
+    package mutating func finish() {
+        for index in sessions.indices {
+            sessions[index].finish(limit: keeps.each)
+            tell(index, sessions[index].latest)
+        }
+    }
+
+    /// Begins at a time of day that corresponds to the instant `time`. Has no effect if it has begun.
+    package mutating func begin(at nanoseconds: Int64, as time: MonotonicTime = .zero) {
+        guard start == nil else { return }
+        (start, origin, latest) = (nanoseconds, time, time)
+    }
+
+    /// Returns the instant of a packet, counted from the beginning, or from the zero of the common clock.
+    package func time(of nanoseconds: Int64) -> MonotonicTime {
+        origin + .nanoseconds(max(0, nanoseconds - (zero ?? start ?? nanoseconds)))
+    }
+
+    /// Returns the index of a session in `sessions`, or `nil` if it was dropped.
+    package func index(of number: UInt64) -> Int? {
+        // A file's sessions are all kept.
+        let usual = Int(clamping: number) - 1
+        if sessions.indices.contains(usual), sessions[usual].id.number == number { return usual }
+        var (low, high) = (0, sessions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sessions[middle].id.number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < sessions.count && sessions[low].id.number == number ? low : nil
+    }
+
+    /// Drops sessions of a live capture: all but the latest of those that have ended, which includes datagram sessions
+    /// that were idle for a while, and if more than `live` are left, those that have been idle the longest.
+    ///
+    /// Returns how many of them had not ended.
+    package mutating func forgetEnded(
+        keeping most: Int, live limit: Int, _ now: MonotonicTime, idle: Duration
+    ) -> Int {
+        func isOver(_ session: CapturedSession) -> Bool {
+            session.closed != nil || !session.isStream && now - session.latest > idle
+        }
+        var gone: Set<UInt64> = []
+        let over = sessions.filter(isOver)
+        if over.count > most + most / 4 {
+            gone = Set(over.sorted { $0.latest < $1.latest }.dropLast(most).map(\.id.number))
+        }
+        let tooMany = sessions.count - gone.count - most - limit
+        var live = 0
+        if tooMany > limit / 8 {
+            let rest = sessions.filter { !gone.contains($0.id.number) }.sorted { $0.latest < $1.latest }.prefix(tooMany)
+            live = rest.count { !isOver($0) }
+            gone.formUnion(rest.map(\.id.number))
+        }
+        guard !gone.isEmpty else { return 0 }
+        for session in sessions where gone.contains(session.id.number) {
+            cost -= session.store.cost
+            remembered -= session.remembered
+        }
+        sessions.removeAll { gone.contains($0.id.number) }
+        flows = flows.filter { !gone.contains($0.value) }
+        return live
+    }
+
+    private mutating func session(of packet: ParsedPacket, _ captured: CapturedPacket, _ time: MonotonicTime) -> Int? {
+        let interface = interfaces.indices.contains(captured.interface) ? interfaces[captured.interface] : nil
+        let ends = [packet.source, packet.destination].sorted { $0.isBefore($1) }
+        var isStream = false
+        if case .tcp = packet.content { isStream = true }
+        let isOurs = interface?.name.hasPrefix("#") == true
+        let flow = Flow(
+            interface: isOurs ? captured.interface : -1, isStream: isStream, first: ends[0], second: ends[1])
+        if let index = flows[flow].flatMap(index) {
+            guard case .tcp(let segment) = packet.content, sessions[index].isOver(before: segment) else { return index }
+        }
+        guard sessions.count < Self.limit else { return nil }
+        let isFromServer = Self.isFromServer(packet, captured.isInbound, isOurs: isOurs)
+        var session = CapturedSession(
+            SocketID(seen + 1), local: isFromServer ? packet.destination : packet.source,
+            peer: isFromServer ? packet.source : packet.destination, isStream: isStream, at: time)
+        session.interface = interface?.name ?? ""
+        sessions.append(session)
+        seen += 1
+        flows[flow] = seen
+        return sessions.count - 1
+    }
+
+    /// Whether a packet came from the server. The server answers a SYN. Otherwise it is the end with the lower port,
+    /// which is usually the well-known one.
+    private static func isFromServer(_ packet: ParsedPacket, _ isInbound: Bool?, isOurs: Bool) -> Bool {
+        if case .tcp(let segment) = packet.content, segment.flags.contains(.syn) { return segment.flags.contains(.ack) }
+        if isOurs, let isInbound { return isInbound }
+        if case .udp = packet.content { return false }
+        return packet.source.port < packet.destination.port
+    }
+
+    /// Trims each session to an equal share, so that together they take at most `all`.
+    mutating func trim(to all: Int) {
+        guard cost > all else { return }
+        let share = EvenShare.level(sessions.map(\.store.cost), sum: all)
+        cost = 0
+        for index in sessions.indices {
+            sessions[index].store.makeRoom(share, keepsLast: false)
+            cost += sessions[index].store.cost
+        }
+    }
+
+    /// Frees the memory of dropped traffic.
+    mutating func compact() { for index in sessions.indices { sessions[index].store.compact() } }
+
+    mutating func trimEvents(to count: Int) { events.trim(to: count) }
+
+    /// Lowers the limit for all traffic from now on.
+    mutating func limit(to all: Int) { keeps.all = min(keeps.all, all) }
+
+    /// The approximate memory of everything except the traffic, in bytes.
+    var memory: Int { remembered + 1_536 * sessions.count + 128 * interfaces.count + 64 * events.events.count }
+}
+
+extension SyntheticPacket.End {
+    fileprivate func isBefore(_ other: SyntheticPacket.End) -> Bool {
+        if port != other.port { return port < other.port }
+        return ip.networkBytes.lexicographicallyPrecedes(other.ip.networkBytes)
+    }
+}

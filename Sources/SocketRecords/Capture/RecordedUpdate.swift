@@ -1,0 +1,43 @@
+import SocketCore
+
+/// The changes that one snapshot adds to a recording, read from a file or kept in memory.
+struct RecordedUpdate: Sendable {
+    var frames: [InspectionFrame]
+    var tick: InspectionTick
+
+    /// Its events, in order.
+    var events: [SocketEvent] {
+        frames.flatMap { frame -> [SocketEvent] in if case .events(let events) = frame { events } else { [] } }
+    }
+}
+
+/// The latest states of a recording that were passed on the way to an instant, as many as a viewer can process at once.
+package struct PassedSnapshots: Sendable {
+    /// The earliest instant that is kept.
+    private let start: MonotonicTime
+    private var kept: [EngineSnapshot] = []
+    private var head = 0
+    /// The number of sockets in all of them.
+    private var sockets = 0
+
+    /// How far back a viewer looks, which is the minute over which rates are shown.
+    package static let span = Duration.seconds(60)
+    /// The most sockets in all of them.
+    private static let limit = 30_000
+
+    package init(before instant: MonotonicTime) { start = instant + (.zero - Self.span) }
+
+    /// The states, oldest first.
+    var snapshots: [EngineSnapshot] { Array(kept[head...]) }
+
+    mutating func append(_ snapshot: EngineSnapshot?) {
+        guard let snapshot, snapshot.time >= start else { return }
+        kept.append(snapshot)
+        sockets += snapshot.sockets.count + 1
+        while sockets > Self.limit, head < kept.count {
+            sockets -= kept[head].sockets.count + 1
+            kept[head].sockets = []
+            head += 1
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import SocketCore
+
+// Fields that only recordings have: sockets of other programs, and what the recording viewer found out about its own.
+
+extension HostSnapshot: WireMessage {
+    package static var blank: HostSnapshot { HostSnapshot() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &transport)
+        try coder.field(2, &state)
+        try coder.field(3, &cookie)
+        try coder.field(4, &namespace)
+        try coder.field(5, &inode)
+        try coder.field(6, &user)
+        try coder.field(7, &program)
+        try coder.field(8, &process)
+        try coder.field(9, &programUser)
+        try coder.field(10, &userName)
+        try coder.field(11, &others)
+        try coder.field(12, &owners)
+        try coder.field(13, &unread)
+        try coder.field(14, &unsent)
+        try coder.field(15, &waiting)
+        try coder.field(16, &waitingLimit)
+        try coder.field(17, &asks)
+        try coder.field(18, &asksFor)
+        try coder.field(19, &asksWords)
+        try coder.field(20, &evidence)
+        try coder.field(21, &peer)
+        try coder.field(22, &peerProgram)
+        try coder.field(23, &cgroup)
+        try coder.field(24, &container)
+        try coder.field(25, &blocks)
+        try coder.field(26, &closesOnExec)
+        try coder.field(27, &tcp)
+        try coder.field(28, &verdicts)
+    }
+}
+
+extension HostSnapshot.TCP: WireMessage {
+    package static var blank: HostSnapshot.TCP { HostSnapshot.TCP() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &lastSent)
+        try coder.field(2, &lastReceived)
+        try coder.field(3, &sendWindow)
+        try coder.field(4, &receiveWindow)
+        try coder.field(5, &windowLimited)
+        try coder.field(6, &timer)
+        try coder.field(7, &timerFires)
+        try coder.field(8, &tries)
+    }
+}
+
+extension HostFinding: WireMessage {
+    package static var blank: HostFinding { HostFinding("", severity: 0, "", evidence: "") }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &lint)
+        try coder.field(2, &severity)
+        try coder.field(3, &sentence)
+        try coder.field(4, &subject)
+        try coder.field(5, &lasting)
+        try coder.field(6, &next)
+        try coder.field(7, &evidence)
+        try coder.field(8, &others)
+    }
+}
+
+extension HostNamespace: WireMessage {
+    package static var blank: HostNamespace { HostNamespace(ordinal: 0, inode: 0) }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        var (firstPort, lastPort) = (localPorts?.lowerBound, localPorts?.upperBound)
+        try coder.field(1, &ordinal)
+        try coder.field(2, &inode)
+        try coder.field(3, &name)
+        try coder.field(4, &firstPort)
+        try coder.field(5, &lastPort)
+        localPorts = if let firstPort, let lastPort, firstPort <= lastPort { firstPort...lastPort } else { nil }
+    }
+}
+
+extension HostTransport: WireWord {}
+
+extension HostState: WireAlias {
+    package var written: Int { Int(rawValue) }
+    package init(written: Int) throws(WireError) {
+        guard let state = UInt8(exactly: written).flatMap(HostState.init) else { throw .unknown }
+        self = state
+    }
+}
+
+extension UInt32: WireAlias {
+    package var written: UInt64 { UInt64(self) }
+    package init(written: UInt64) throws(WireError) {
+        guard let value = UInt32(exactly: written) else { throw .malformed("\(written) has more than 32 bits") }
+        self = value
+    }
+}
+
+/// The other end of one connection.
+package struct InspectionPeer: WireMessage, Sendable {
+    package var socket = SocketID(0)
+    package var end = PeerEnd()
+
+    package static var blank: InspectionPeer { InspectionPeer() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &socket)
+        try coder.field(2, &end)
+    }
+}
+
+extension PeerEnd: WireMessage {
+    package static var blank: PeerEnd { PeerEnd() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &program)
+        try coder.field(2, &unread)
+        try coder.field(3, &unsent)
+        try coder.field(4, &isClosing)
+        try coder.field(5, &hasReadEnd)
+        try coder.field(6, &waiting)
+    }
+}
+
+extension PeerEnd.Program: WireMessage {
+    package static var blank: PeerEnd.Program { PeerEnd.Program(process: 0, name: "", descriptor: 0) }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &process)
+        try coder.field(2, &name)
+        try coder.field(3, &descriptor)
+        try coder.field(4, &isStopped)
+    }
+}
+
+extension PeerEnd.Waiting: WireMessage {
+    package static var blank: PeerEnd.Waiting { PeerEnd.Waiting(peer: "") }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &peer)
+        try coder.field(2, &program)
+    }
+}

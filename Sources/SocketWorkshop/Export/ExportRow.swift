@@ -1,0 +1,175 @@
+import SocketCore
+import SocketRecords
+
+/// One session of a capture that can be exported: a row of the list, and the session's packets.
+package struct ExportRow: Sendable {
+    /// Its snapshot, for filters.
+    package var snapshot: SocketSnapshot
+    /// The indices of its sessions in `CapturedSessions`. The plaintext and the ciphertext of TLS are two sessions.
+    package var flows: [Int] = []
+    /// The session with the programs' own bytes: the plaintext, if there is any.
+    package var flow: Int
+    /// Whether that session is the plaintext of TLS.
+    package var isPlaintext = false
+    package var isStream: Bool
+    /// Why it is not one conversation, or `nil` if it is.
+    package var obstacle: String?
+    /// The end that connected.
+    package var client: SyntheticPacket.End
+    /// The address it connected to, in the form that `socktui connect` takes.
+    package var target: String
+
+    package var id: SocketID { snapshot.id }
+
+    /// The row as one line of a list.
+    package var words: String {
+        let ends = [snapshot.local, snapshot.peer].compactMap { $0?.description }
+        let between = ends.isEmpty ? snapshot.target : ends.joined(separator: " and ")
+        return "\(id) \(snapshot.role.rawValue) \(between), \(snapshot.sent) B sent, \(snapshot.received) B received"
+    }
+}
+
+/// Reads a whole capture and finds its rows. Its memory is bounded like that of an opened capture.
+package struct ExportIndex: Sendable {
+    private struct Flow: Sendable {
+        var interface: CaptureInterface?
+        /// The end that sent a SYN.
+        var client: SyntheticPacket.End?
+        /// The first byte of a stream.
+        var firstByte: UInt8?
+    }
+
+    private var reader = CaptureReader()
+    private var packets = CapturedSessions(keeping: 0, all: 0)
+    private var interfaces: [CaptureInterface] = []
+    private var flows: [Flow] = []
+    private var decoder = InspectionFrameDecoder()
+    private var mirror = InspectionMirror()
+    private var latest: [SocketID: SocketSnapshot] = [:]
+    /// When a recording by this program begins, in nanoseconds since 1970: at its first snapshot, or `nil` if at its
+    /// first packet.
+    package private(set) var start: Int64?
+    /// Whether the file has frames of the inspection wire.
+    package private(set) var isOurs = false
+
+    /// The file's problem, if it ends here.
+    package var problemAtEnd: String? { reader.problemAtEnd }
+
+    package init() {
+        var watch = InspectionWatch()
+        watch.wantsAll = true
+        mirror.watches(watch)
+    }
+
+    /// Processes the next bytes of the file.
+    package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
+        reader.append(bytes)
+        while let entry = try reader.next() {
+            switch entry {
+            case .section:
+                packets.beginSection()
+                interfaces = []
+            case .interface(let interface):
+                packets.add(interface)
+                interfaces.append(interface)
+            case .packet(let packet): note(packet)
+            case .frames(let frames): try take(frames: frames)
+            case .name, .secrets: break
+            }
+        }
+        for socket in mirror.snapshot(engine: "")?.sockets ?? [] where latest.count < CapturedSessions.limit {
+            latest[socket.id] = socket
+        }
+    }
+
+    private mutating func note(_ packet: CapturedPacket) {
+        guard let taken = packets.take(packet) else { return }
+        if taken.session == flows.count {
+            let isKnown = interfaces.indices.contains(packet.interface)
+            flows.append(Flow(interface: isKnown ? interfaces[packet.interface] : nil))
+        }
+        if flows.indices.contains(taken.session), flows[taken.session].firstByte == nil {
+            flows[taken.session].firstByte = taken.pieces.lazy.compactMap { $0.firstByte }.first
+        }
+        guard case .tcp(let segment) = taken.packet.content, segment.flags.contains(.syn),
+            flows.indices.contains(taken.session), flows[taken.session].client == nil
+        else { return }
+        let isAnswer = segment.flags.contains(.ack)
+        flows[taken.session].client = isAnswer ? taken.packet.destination : taken.packet.source
+    }
+
+    private mutating func take(frames: ArraySlice<UInt8>) throws(CaptureError) {
+        isOurs = true
+        decoder.append(frames)
+        do throws(WireError) {
+            while let frame = try decoder.next() {
+                if start == nil, case .tick(let tick) = frame { start = tick.wallNanoseconds }
+                try mirror.take(frame)
+            }
+        } catch {
+            throw CaptureError("its snapshots cannot be read")
+        }
+    }
+
+    /// The rows that have packets, in the order of their numbers.
+    package var rows: [ExportRow] {
+        var rows: [SocketID: ExportRow] = [:]
+        for (index, session) in packets.sessions.enumerated() where flows.indices.contains(index) {
+            let row = row(of: index, session)
+            guard var former = rows[row.id] else {
+                rows[row.id] = row
+                continue
+            }
+            let flows = former.flows + [index]
+            // Plaintext begins after the ciphertext that carries it.
+            if row.isPlaintext { former = row }
+            former.flows = flows
+            former.obstacle = obstacle(former)
+            rows[row.id] = former
+        }
+        return rows.values.sorted { $0.id < $1.id }
+    }
+
+    /// The first byte of a TLS handshake record.
+    private static let handshake: UInt8 = 22
+
+    private func obstacle(_ row: ExportRow) -> String? {
+        if !row.isStream { return "its datagrams have \(row.flows.count) address pairs, and this exports only one" }
+        let clear = row.flows.filter { $0 != row.flow }
+        guard row.isPlaintext,
+            let first = clear.lazy.compactMap({ flows[$0].firstByte }).first, first != Self.handshake
+        else { return nil }
+        let bytes = clear.reduce(UInt64(0)) { $0 + packets.sessions[$1].sent + packets.sessions[$1].received }
+        return "it has \(bytes) bytes from before TLS began or of its records, and this exports only one conversation"
+    }
+
+    private func row(of index: Int, _ session: CapturedSession) -> ExportRow {
+        let interface = flows[index].interface
+        let name = interface?.name ?? ""
+        let number = isOurs && name.hasPrefix("#") ? UInt64(name.dropFirst().prefix { $0.isNumber }) : nil
+        let id = number.map { SocketID($0) } ?? session.id
+        var snapshot = session.snapshot
+        snapshot.id = id
+        if let known = latest[id], number != nil { snapshot = known }
+        // In a recording by this program the local end is the socket's. In any other file it is the client's.
+        let isServer = number != nil && snapshot.role == .accepted
+        let client = flows[index].client ?? (isServer ? session.peer : session.local)
+        let isPlaintext = number != nil && name.hasSuffix(" plaintext")
+        return ExportRow(
+            snapshot: snapshot, flows: [index], flow: index, isPlaintext: isPlaintext, isStream: session.isStream,
+            client: client, target: target(of: snapshot, isPlaintext: isPlaintext, isServer: isServer))
+    }
+
+    private func target(of snapshot: SocketSnapshot, isPlaintext: Bool, isServer: Bool) -> String {
+        let address = (isServer ? snapshot.local : snapshot.peer)?.description ?? snapshot.target
+        if snapshot.role == .datagram { return address.hasPrefix("unix") ? address : "udp://\(address)" }
+        guard isPlaintext else { return address }
+        // The requested name is the one on the certificate.
+        let name = isServer ? address : snapshot.target
+        return "tls://\(name)"
+    }
+}
+
+extension StreamAssembler.Piece {
+    fileprivate var firstByte: UInt8? { if case .bytes(let bytes) = self { bytes.first } else { nil } }
+}

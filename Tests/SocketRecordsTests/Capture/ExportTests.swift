@@ -1,0 +1,177 @@
+import SocketCore
+import SocketRecords
+import SocketWorkshop
+import Testing
+
+@Suite("Exports of a capture")
+struct ExportTests {
+    /// The conversation of the one session of a file.
+    private static func conversation(
+        _ file: [UInt8], span: ClosedRange<Duration> = .zero ... .seconds(9)
+    ) throws -> (ExportedConversation, ExportRow) {
+        var index = ExportIndex()
+        try index.take(file)
+        let row = try #require(index.rows.first)
+        var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: span))
+        try reader.take(file)
+        return (reader.finish(row), row)
+    }
+
+    private static func row(_ target: String) throws -> ExportRow {
+        var (_, row) = try conversation(CaptureFileTests.recording())
+        row.target = target
+        return row
+    }
+
+    private static func curl(_ request: String, _ target: String = "127.0.0.1:80") throws -> String {
+        try CurlExport.text(Array(request.utf8), row(target))
+    }
+
+    @Test("what each side sent is told apart, also without the handshake")
+    func sides() throws {
+        let file = CaptureFileTests.recording()
+        let (whole, row) = try Self.conversation(file)
+        #expect(
+            whole.bytes(of: .client) == Array("PING\r\n".utf8) && whole.bytes(of: .server) == Array("+PONG\r\n".utf8))
+        #expect(row.target == "127.0.0.1:6379" && row.isStream)
+        let (rest, _) = try Self.conversation(file, span: .nanoseconds(3) ... .nanoseconds(4))
+        #expect(rest.bytes(of: .client) == Array("PING\r\n".utf8) && rest.bytes(of: .server) == Array("+PONG\r\n".utf8))
+        let (first, _) = try Self.conversation(file, span: .zero ... .nanoseconds(3))
+        #expect(first.bytes(of: .client) == Array("PING\r\n".utf8) && first.bytes(of: .server).isEmpty)
+    }
+
+    @Test("packets that are exported are those that were captured, with their interface and notes")
+    func packets() throws {
+        let file = CaptureFileTests.recording()
+        var export = CaptureExport(PacketSelection(flows: [0], span: .zero ... .seconds(9)), isWhole: false)
+        try export.take(file)
+        let made = export.take()
+        #expect(made == file)
+        // What carries neither TCP nor UDP goes along where nothing is left out.
+        var writer = PcapngWriter()
+        writer.section(application: "", comment: "")
+        let interface = writer.interface(name: "lo", description: "")
+        writer.packet([1, 2], length: 2, interface: interface, nanoseconds: 1, notes: PacketNotes())
+        var whole = CaptureExport(PacketSelection(flows: [], span: .zero ... .zero), isWhole: true)
+        try whole.take(writer.bytes)
+        #expect(whole.packets == 1)
+        var none = CaptureExport(PacketSelection(flows: [1], span: .zero ... .seconds(9)), isWhole: false)
+        try none.take(file)
+        #expect(none.packets == 0)
+    }
+
+    @Test("times are counted from where the file begins, which may be after its first packet")
+    func start() throws {
+        let file = CaptureFileTests.recording()
+        func packets(_ span: ClosedRange<Duration>) throws -> UInt64 {
+            let start: Int64 = 1_700_000_000_000_000_003
+            var export = CaptureExport(PacketSelection(flows: [0], span: span, start: start), isWhole: false)
+            try export.take(file)
+            return export.packets
+        }
+        #expect(try packets(.zero ... .zero) == 4)
+        #expect(try packets(.nanoseconds(1) ... .seconds(1)) == 5)
+    }
+
+    @Test("what is not one conversation says why: clear text before TLS, datagrams of several peers")
+    func obstacles() throws {
+        func row(_ entries: [RecordedEntry.Content], _ role: SocketRole) throws -> ExportRow {
+            var writer = RecordingWriter(application: "socktui", zero: 0)
+            let address = SocketAddress.v4(host: "127.0.0.1", port: 25)
+            let facts = RecordedSession(
+                id: SocketID(7), local: .v4(host: "127.0.0.1", port: 40_000), peer: role == .datagram ? nil : address,
+                isClient: true, role: role, target: "localhost:25")
+            writer.add(RecordedEntry(SocketID(7), at: .zero, .session(facts, isNew: true)))
+            for content in entries { writer.add(RecordedEntry(SocketID(7), at: .zero, content)) }
+            let snapshot = EngineSnapshot(engine: "x", time: .zero, wallNanoseconds: 0)
+            writer.add(RecordedEntry(SocketID(7), at: .zero, .snapshot(snapshot, [:])))
+            var index = ExportIndex()
+            try index.take(writer.take())
+            return try #require(index.rows.first)
+        }
+        func bytes(_ bytes: [UInt8], isPlain: Bool) -> RecordedEntry.Content {
+            .bytes(bytes[...], length: bytes.count, isSent: true, isPlain: isPlain)
+        }
+        let plain = bytes(Array("secret".utf8), isPlain: true)
+        #expect(try row([bytes([22, 3, 1], isPlain: false), plain], .client).obstacle == nil)
+        #expect(try row([plain], .client).obstacle == nil)
+        let upgraded = try row([bytes(Array("STARTTLS\r\n".utf8), isPlain: false), plain], .client)
+        #expect(upgraded.obstacle?.contains("has 10 bytes from before TLS began") == true, "\(upgraded)")
+        func datagram(_ port: UInt16) -> RecordedEntry.Content {
+            .datagram([1], isSent: true, .v4(host: "127.0.0.1", port: port), length: 1)
+        }
+        #expect(try row([datagram(53), datagram(53)], .datagram).obstacle == nil)
+        #expect(
+            try row([datagram(53), datagram(54)], .datagram).obstacle
+                == "its datagrams have 2 address pairs, and this exports only one")
+    }
+
+    @Test("missing bytes are counted")
+    func missing() throws {
+        #expect(try Self.conversation(CaptureFileTests.recording(snap: 2)).0.missing == 9)
+    }
+
+    @Test("a script sends each write in a line of its own, and waits for what answers begin with")
+    func script() throws {
+        let parts: [ExportedConversation.Part] = [
+            .init(side: .client, bytes: Array(" a\\b\u{1b}\r\n ".utf8)), .init(side: .server, bytes: [1, 2, 3]),
+            .init(side: .client, bytes: Array("B".utf8)), .init(side: .server, bytes: Array("\r\n+O".utf8)),
+            .init(side: .server, bytes: Array("K you\r\nmore".utf8)),
+        ]
+        let text = try ScriptExport.text(ExportedConversation(parts), Self.row("localhost:7"))
+        let lines = text.split(separator: "\n").dropFirst()
+        #expect(
+            Array(lines) == [
+                "connect localhost:7", "wait connected", #"send \x20a\\b\x1b\r\n\x20"#,
+                "# 3 bytes without text to wait for arrived here", "send B", "wait 10s +OK you",
+            ])
+        let unanswered = try ScriptExport.text(ExportedConversation([parts[2]]), Self.row("localhost:7"))
+        #expect(unanswered.hasSuffix("send B\nclose after-writes\n"))
+        #expect(throws: ExportProblem("its client sent nothing")) {
+            try ScriptExport.text(ExportedConversation([]), Self.row("localhost:7"))
+        }
+        // The address is what a file says.
+        for target in ["unix:/x\ndump /x/notes", "localhost:7 insecure", "localhost:7\u{1b}", ""] {
+            #expect(throws: ExportProblem.self) {
+                try ScriptExport.text(ExportedConversation(parts), Self.row(target))
+            }
+        }
+    }
+
+    @Test("one request becomes a command; what curl would add is taken out")
+    func request() throws {
+        let text = try Self.curl(
+            "GET /a?b=[1] HTTP/1.1\r\nHost: x.example\r\nX-Note: it's $HOME\r\nAccept: */*\r\n\r\n")
+        #expect(
+            text == """
+                curl --http1.1 --globoff --path-as-is 'http://127.0.0.1:80/a?b=[1]' -H 'Host: x.example' \
+                -H 'X-Note: it'\\''s $HOME' -H 'Accept: */*' -H 'User-Agent:'
+
+                """)
+        let secure = try Self.curl("HEAD / HTTP/1.1\r\nHost: x.example\r\n\r\n", "tls://127.0.0.1:443")
+        #expect(secure.contains("--head --connect-to '::127.0.0.1:443' 'https://x.example/'"), "\(secure)")
+        let binary = try Self.curl("PUT * HTTP/1.0\r\nContent-Length: 3\r\n\r\n\u{0}%\n", "unix:/run/x")
+        #expect(binary.hasPrefix("printf '\\000%%\\012' |\ncurl --http1.0"), "\(binary)")
+        #expect(binary.contains("-X 'PUT' --unix-socket '/run/x' --request-target '*' 'http://localhost/'"))
+    }
+
+    @Test(
+        "what is not one request is refused with the reason",
+        arguments: [
+            ("PING\r\n", "it is not HTTP/1: no complete header"),
+            ("*1\r\n\r\n", "it does not begin with an HTTP/1 request"),
+            (
+                "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+                "it is not one HTTP request: 18 client bytes follow the first"
+            ),
+            ("POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx", "its body is incomplete"),
+            ("GET / HTTP/1.1\r\nA: \u{1b}[2J\r\n\r\n", "its field A has control characters"),
+            (
+                "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+                "its chunked body is incomplete"
+            ),
+        ])
+    func refused(_ request: String, _ reason: String) throws {
+        #expect(throws: ExportProblem(reason)) { try Self.curl(request) }
+    }
+}
