@@ -83,7 +83,11 @@ let package = Package(
         .executableTarget(
             name: "autobahn-peer", dependencies: ["SocketKit"], path: "Tests/AutobahnPeer", swiftSettings: strict),
         .testTarget(
-            name: "SocketCoreTests", dependencies: ["SocketWorkshop", "SocketTestSupport"], swiftSettings: strict),
+            name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "SocketRecordsTests", dependencies: ["SocketRecords", "SocketTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "SocketWorkshopTests", dependencies: ["SocketWorkshop", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport", "SocketSimulation"],
             swiftSettings: strict),

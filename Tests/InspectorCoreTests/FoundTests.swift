@@ -1,3 +1,4 @@
+import InspectorScreen
 import InspectorCore
 import SocketCore
 import Testing

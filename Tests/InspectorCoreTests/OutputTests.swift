@@ -1,3 +1,4 @@
+import SocketWorkshop
 import InspectorCore
 import InspectorScreen
 import SocketCore

@@ -1,3 +1,4 @@
+import SocketRecords
 import InspectorCore
 import InspectorScreen
 import SocketCore

@@ -1,3 +1,5 @@
+import InspectorScreen
+import SocketWorkshop
 import Glibc
 import InspectorCore
 import SocketCore

@@ -19,7 +19,7 @@ struct WallTests {
             "SocketKit", "SocketCore", "SocketRecords", "SocketWorkshop", "InspectorCore", "InspectorScreen", "HostSockets", "CSockTUINcurses", "CSockTUITerminal",
             "CSockTUIPcap", "Glibc", "Dispatch", "Synchronization",
         ],
-        "SocketTestSupport": ["SocketKit", "SocketCore", "Glibc", "Dispatch", "Synchronization"],
+        "SocketTestSupport": ["SocketKit", "SocketCore", "SocketRecords", "Glibc", "Dispatch", "Synchronization"],
         "SocketSimulation": ["SocketKit", "SocketTestSupport", "Glibc", "Dispatch"],
         "SimulateSockets": ["SocketSimulation", "Glibc"],
         "AutobahnPeer": ["SocketKit", "Glibc"],

@@ -1,83 +1,31 @@
 import SocketCore
 import SocketRecords
+import SocketTestSupport
 import Testing
 
 @Suite("Capture files")
 struct CaptureFileTests {
-    static let client = SyntheticPacket.End(IPAddress("127.0.0.1")!, 40_000)
-    static let server = SyntheticPacket.End(IPAddress("127.0.0.1")!, 6_379)
-
-    /// A conversation of two messages, with handshake and FINs, as a recording has it.
-    static func recording(_ hello: String = "PING\r\n", _ answer: String = "+PONG\r\n", snap: Int = .max) -> [UInt8] {
-        var writer = PcapngWriter()
-        writer.section(application: "socktui", comment: "IP and TCP headers are synthesized")
-        let interface = writer.interface(name: "#7 127.0.0.1:6379", description: "client")
-        var stream = RecordedStream(local: client, peer: server, number: 7, snap: snap)
-        var packets = stream.establish(isClient: true)
-        packets += stream.carry(Array(hello.utf8)[...], from: .local)
-        packets += stream.carry(Array(answer.utf8)[...], from: .peer)
-        packets += stream.end(.local) + stream.end(.peer)
-        for (index, packet) in packets.enumerated() {
-            writer.packet(
-                packet.frame, length: packet.length, interface: interface,
-                nanoseconds: 1_700_000_000_000_000_000 + UInt64(index),
-                notes: PacketNotes(isInbound: packet.side == .peer, comment: "packet \(index)"))
-        }
-        return writer.bytes
-    }
-
-    static func entries(_ bytes: [UInt8], step: Int = .max) throws -> [CaptureReader.Entry] {
-        var reader = CaptureReader()
-        var entries: [CaptureReader.Entry] = []
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            reader.append(rest.prefix(step))
-            rest = rest.dropFirst(step)
-            while let entry = try reader.next() { entries.append(entry) }
-        }
-        return entries
-    }
-
-    static func sessions(_ bytes: [UInt8]) throws -> CapturedSessions {
-        var sessions = CapturedSessions()
-        for entry in try entries(bytes) {
-            switch entry {
-            case .interface(let interface): sessions.add(interface)
-            case .packet(let packet): sessions.take(packet)
-            case .section: sessions.beginSection()
-            case .name, .frames, .secrets: break
-            }
-        }
-        sessions.finish()
-        return sessions
-    }
-
-    static func text(_ session: CapturedSession?, _ direction: TrafficItem.Direction) -> String {
-        let items = session?.traffic.items.filter { $0.direction == direction } ?? []
-        return String(decoding: items.flatMap(\.bytes), as: UTF8.self)
-    }
-
     @Test("what was written is read again, however it is cut into pieces", arguments: [1, 3, 4, 64, 10_000])
     func roundTrip(step: Int) throws {
-        let entries = try Self.entries(Self.recording(), step: step)
+        let entries = try SampleCapture.entries(SampleCapture.recording(), step: step)
         let packets = entries.compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
         #expect(packets.count == 9)
         #expect(packets.map(\.comment) == (0..<9).map { "packet \($0)" })
         #expect(packets.map(\.nanoseconds).first == 1_700_000_000_000_000_000)
         #expect(packets[3].isInbound == false && packets[4].isInbound == true)
-        let session = try #require(Self.sessions(Self.recording()).sessions.first)
-        #expect(Self.text(session, .sent) == "PING\r\n")
-        #expect(Self.text(session, .received) == "+PONG\r\n")
+        let session = try #require(SampleCapture.sessions(SampleCapture.recording()).sessions.first)
+        #expect(SampleCapture.text(session, .sent) == "PING\r\n")
+        #expect(SampleCapture.text(session, .received) == "+PONG\r\n")
         #expect(session.snapshot.phase == .closed)
         #expect(session.snapshot.peer?.description == "127.0.0.1:6379")
     }
 
     @Test("a file that was cut anywhere is read up to its last whole block")
     func cut() throws {
-        let whole = Self.recording()
+        let whole = SampleCapture.recording()
         var most = 0
         for length in 0..<whole.count {
-            let count = try Self.entries(Array(whole.prefix(length))).count
+            let count = try SampleCapture.entries(Array(whole.prefix(length))).count
             #expect(count >= most)
             most = max(most, count)
         }
@@ -86,8 +34,8 @@ struct CaptureFileTests {
 
     @Test("payload that was not kept counts, and leaves a gap")
     func snapped() throws {
-        let session = try #require(Self.sessions(Self.recording(snap: 2)).sessions.first)
-        #expect(Self.text(session, .sent) == "PI")
+        let session = try #require(SampleCapture.sessions(SampleCapture.recording(snap: 2)).sessions.first)
+        #expect(SampleCapture.text(session, .sent) == "PI")
         #expect(session.fromLocal.missing == 4 && session.fromPeer.missing == 5)
     }
 
@@ -100,7 +48,7 @@ struct CaptureFileTests {
         let version: [UInt8] = isBig ? [0, 2, 0, 4] : [2, 0, 4, 0]
         var file = number(nanoseconds ? 0xA1B2_3C4D : 0xA1B2_C3D4) + version + number(0) + number(0) + number(262_144)
         file += number(UInt32(link))
-        for case .packet(let packet) in try entries(recording()) {
+        for case .packet(let packet) in try SampleCapture.entries(SampleCapture.recording()) {
             let bytes = header + packet.bytes.dropFirst(14)
             file += number(1_700_000_000) + number(5) + number(UInt32(bytes.count)) + number(UInt32(bytes.count))
             file += bytes
@@ -121,23 +69,23 @@ struct CaptureFileTests {
     func pcap(isBig: Bool, nanoseconds: Bool) throws {
         for (link, header) in Self.links {
             let file = try Self.pcap(isBig: isBig, nanoseconds: nanoseconds, link: link.rawValue, header: header)
-            let session = try #require(Self.sessions(file).sessions.first, "\(link)")
-            #expect(Self.text(session, .sent) == "PING\r\n", "\(link)")
-            #expect(Self.text(session, .received) == "+PONG\r\n", "\(link)")
+            let session = try #require(SampleCapture.sessions(file).sessions.first, "\(link)")
+            #expect(SampleCapture.text(session, .sent) == "PING\r\n", "\(link)")
+            #expect(SampleCapture.text(session, .received) == "+PONG\r\n", "\(link)")
         }
     }
 
     @Test("what is no capture is refused, and so are blocks that cannot be")
     func refused() throws {
-        #expect(throws: CaptureError.self) { try Self.entries(Array("GET / HTTP/1.1".utf8)) }
-        var short = Self.recording()
+        #expect(throws: CaptureError.self) { try SampleCapture.entries(Array("GET / HTTP/1.1".utf8)) }
+        var short = SampleCapture.recording()
         short[4] = 8
         #expect(throws: CaptureError("a block of 8 bytes at offset 0; must be a multiple of 4, at least 12")) {
-            try Self.entries(short)
+            try SampleCapture.entries(short)
         }
-        var long = Self.recording()
+        var long = SampleCapture.recording()
         long[7] = 0x7F
-        #expect(throws: CaptureError.self) { try Self.entries(long) }
+        #expect(throws: CaptureError.self) { try SampleCapture.entries(long) }
     }
 
     @Test("frames, names and drop counts are read again")
@@ -149,7 +97,7 @@ struct CaptureFileTests {
         writer.frames([1, 2, 3])
         writer.secrets(Array("CLIENT_RANDOM a b\n".utf8))
         writer.packet([1], length: 9, interface: interface, nanoseconds: 1, notes: PacketNotes(dropped: 4))
-        let entries = try Self.entries(writer.bytes)
+        let entries = try SampleCapture.entries(writer.bytes)
         #expect(entries.count == 6)
         guard case .name(let address, "unix:/run/x") = entries[2] else { return #expect(Bool(false), "\(entries[2])") }
         #expect(address == IPAddress("127.128.0.1"))
@@ -162,7 +110,8 @@ struct CaptureFileTests {
 
     @Test("fragments are put together in any order, and what lacks one is counted")
     func fragments() throws {
-        let frame = SyntheticPacket(from: Self.client, to: Self.server).udp(Array(repeating: 7, count: 3_000)[...])
+        let frame = SyntheticPacket(from: SampleCapture.client, to: SampleCapture.server).udp(
+            Array(repeating: 7, count: 3_000)[...])
         let ip = frame[14..<34]
         let body = Array(frame.dropFirst(34))
         func fragment(_ range: Range<Int>, isLast: Bool) -> CapturedPacket {

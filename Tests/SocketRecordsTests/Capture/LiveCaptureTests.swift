@@ -1,5 +1,6 @@
 import SocketCore
 import SocketRecords
+import SocketTestSupport
 import Testing
 
 /// What is captured as it passes, and written as it came.
@@ -136,7 +137,7 @@ struct LiveCaptureTests {
     func lost() throws {
         let packets = Self.connection(40_000)
         let bytes = Self.written(.max, [.packet(packets[0], lost: 0), .packet(packets[1], lost: 7)])
-        let read = try CaptureFileTests.entries(bytes).compactMap { entry -> UInt64? in
+        let read = try SampleCapture.entries(bytes).compactMap { entry -> UInt64? in
             if case .packet(let packet) = entry { packet.dropped } else { nil }
         }
         #expect(read == [0, 7])
@@ -145,15 +146,15 @@ struct LiveCaptureTests {
     @Test("a limit leaves the headers, and of the payload so much", arguments: [0, 3])
     func snapped(snap: Int) throws {
         let packets = Self.connection(40_000)
-        let sessions = try CaptureFileTests.sessions(Self.written(snap, packets.map { .packet($0, lost: 0) }))
+        let sessions = try SampleCapture.sessions(Self.written(snap, packets.map { .packet($0, lost: 0) }))
         let session = try #require(sessions.sessions.first)
-        #expect(CaptureFileTests.text(session, .sent) == String("PING".prefix(snap)))
+        #expect(SampleCapture.text(session, .sent) == String("PING".prefix(snap)))
         #expect(session.fromLocal.missing == 4 - snap && session.closed != nil && sessions.skipped == 0)
     }
 
     @Test("headers end where the payload begins", arguments: CaptureFileTests.links)
     func headers(link: LinkType, header: [UInt8]) throws {
-        for case .packet(let packet) in try CaptureFileTests.entries(CaptureFileTests.recording()) {
+        for case .packet(let packet) in try SampleCapture.entries(SampleCapture.recording()) {
             var other = CapturedPacket(interface: 0, link: link.rawValue)
             other.bytes = (header + packet.bytes.dropFirst(14))[...]
             other.length = other.bytes.count

@@ -1,3 +1,4 @@
+import SocketTestSupport
 import Testing
 
 @testable import SocketCore
@@ -49,7 +50,7 @@ struct RecordedMemoryTests {
         // The session that had ended is not told of.
         var writer = RecordingWriter(application: "test", zero: 0)
         for entry in recording { writer.add(entry) }
-        let sessions = try CaptureFileTests.sessions(writer.take()).sessions
+        let sessions = try SampleCapture.sessions(writer.take()).sessions
         #expect(sessions.count == 1 && sessions.first?.traffic.items.count == 11)
     }
 

@@ -1,5 +1,6 @@
 import SocketCore
 import SocketRecords
+import SocketTestSupport
 import Testing
 
 @Suite("Recordings of an engine that has both ends")
@@ -26,7 +27,7 @@ struct RecordingWriterTests {
     private static func read(_ bytes: [UInt8]) throws -> (interfaces: [CaptureInterface], ends: [String]) {
         var parser = PacketParser()
         var found: (interfaces: [CaptureInterface], ends: [String]) = ([], [])
-        for entry in try CaptureFileTests.entries(bytes) {
+        for entry in try SampleCapture.entries(bytes) {
             if case .interface(let interface) = entry { found.interfaces.append(interface) }
             guard case .packet(let packet) = entry, let parsed = parser.parse(packet) else { continue }
             let ends = [parsed.source, parsed.destination].map { SocketAddress($0.ip, port: $0.port).description }

@@ -63,7 +63,7 @@ struct RewindTests {
         var packets: [RecordedStream.Packet] = []
         var streams = (0..<4).map { number in
             RecordedStream(
-                local: .init(IPAddress("127.0.0.1")!, UInt16(40_000 + number)), peer: CaptureFileTests.server,
+                local: .init(IPAddress("127.0.0.1")!, UInt16(40_000 + number)), peer: SampleCapture.server,
                 number: UInt64(number))
         }
         for index in streams.indices { packets += streams[index].establish(isClient: true) }

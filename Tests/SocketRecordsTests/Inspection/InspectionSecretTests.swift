@@ -1,6 +1,8 @@
 import InspectorCore
 import Testing
 
+import SocketRecords
+
 @testable import SocketCore
 
 @Suite("What only viewers with the right to payload are told")

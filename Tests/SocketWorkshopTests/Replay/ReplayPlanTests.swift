@@ -1,5 +1,6 @@
 import SocketCore
 import SocketWorkshop
+import SocketTestSupport
 import Testing
 
 @Suite("What a recorded client did")
@@ -52,7 +53,7 @@ struct ReplayPlanTests {
 
     @Test("a capture says who ended first")
     func captured() throws {
-        let file = CaptureFileTests.recording()
+        let file = SampleCapture.recording()
         var index = ExportIndex()
         try index.take(file)
         let row = try #require(index.rows.first)

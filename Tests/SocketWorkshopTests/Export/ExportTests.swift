@@ -1,6 +1,7 @@
 import SocketCore
 import SocketRecords
 import SocketWorkshop
+import SocketTestSupport
 import Testing
 
 @Suite("Exports of a capture")
@@ -18,7 +19,7 @@ struct ExportTests {
     }
 
     private static func row(_ target: String) throws -> ExportRow {
-        var (_, row) = try conversation(CaptureFileTests.recording())
+        var (_, row) = try conversation(SampleCapture.recording())
         row.target = target
         return row
     }
@@ -29,7 +30,7 @@ struct ExportTests {
 
     @Test("what each side sent is told apart, also without the handshake")
     func sides() throws {
-        let file = CaptureFileTests.recording()
+        let file = SampleCapture.recording()
         let (whole, row) = try Self.conversation(file)
         #expect(
             whole.bytes(of: .client) == Array("PING\r\n".utf8) && whole.bytes(of: .server) == Array("+PONG\r\n".utf8))
@@ -42,7 +43,7 @@ struct ExportTests {
 
     @Test("packets that are exported are those that were captured, with their interface and notes")
     func packets() throws {
-        let file = CaptureFileTests.recording()
+        let file = SampleCapture.recording()
         var export = CaptureExport(PacketSelection(flows: [0], span: .zero ... .seconds(9)), isWhole: false)
         try export.take(file)
         let made = export.take()
@@ -62,7 +63,7 @@ struct ExportTests {
 
     @Test("times are counted from where the file begins, which may be after its first packet")
     func start() throws {
-        let file = CaptureFileTests.recording()
+        let file = SampleCapture.recording()
         func packets(_ span: ClosedRange<Duration>) throws -> UInt64 {
             let start: Int64 = 1_700_000_000_000_000_003
             var export = CaptureExport(PacketSelection(flows: [0], span: span, start: start), isWhole: false)
@@ -108,7 +109,7 @@ struct ExportTests {
 
     @Test("missing bytes are counted")
     func missing() throws {
-        #expect(try Self.conversation(CaptureFileTests.recording(snap: 2)).0.missing == 9)
+        #expect(try Self.conversation(SampleCapture.recording(snap: 2)).0.missing == 9)
     }
 
     @Test("a script sends each write in a line of its own, and waits for what answers begin with")
