@@ -8,7 +8,7 @@ import Synchronization
 /// sockets. Snapshots are taken one at a time.
 package final class HostObserver: Sendable {
     /// Why no snapshot of this host could be taken.
-    package struct Problem: Error, Hashable {
+    package struct Problem: Error, Equatable {
         /// One sentence, without a period.
         package var sentence: String
         /// Whether the next snapshot may succeed: memory or descriptors were short.

@@ -5,7 +5,7 @@ import SocketCore
 /// The system calls that read this host's state, each of which can be refused. Tests replace some of them.
 package struct HostSystem: Sendable {
     /// A system call failed, with this errno.
-    package struct Failure: Error, Hashable {
+    package struct Failure: Error, Equatable {
         package var number: Int32
 
         package init(_ number: Int32) { self.number = number }

@@ -3,7 +3,7 @@ import Glibc
 /// The text of an error is created on request, since most errors only end a connection and are never read.
 extension SocketError {
     /// The parts of an error's text.
-    package enum Subject: Hashable, Sendable {
+    package enum Subject: Equatable, Sendable {
         /// The whole text.
         case sentence(String)
         /// The subject of a system call. The message of its errno follows.

@@ -1,6 +1,6 @@
 /// A subset of TOML 1.0: comments, tables, bare, quoted and dotted keys, single-line basic and literal strings, decimal
 /// integers, booleans and arrays. Every document that this accepts is valid TOML with the same meaning.
-package struct TOML: Hashable, Sendable {
+package struct TOML: Equatable, Sendable {
     package indirect enum Value: Hashable, Sendable {
         case string(String)
         case integer(Int)
@@ -12,7 +12,7 @@ package struct TOML: Hashable, Sendable {
     static let deepestKey = 8
 
     /// A position in the document. Line and column are counted from 1. Columns are characters.
-    package struct Position: Hashable, Sendable {
+    package struct Position: Equatable, Sendable {
         package var line: Int
         package var column: Int
 
@@ -23,7 +23,7 @@ package struct TOML: Hashable, Sendable {
     }
 
     /// A mistake and its position.
-    package struct Failure: Error, Hashable, Sendable {
+    package struct Failure: Error, Equatable, Sendable {
         package var position: Position
         package var message: String
 
@@ -34,7 +34,7 @@ package struct TOML: Hashable, Sendable {
     }
 
     /// One key with its value, below the tables that contain it.
-    package struct Entry: Hashable, Sendable {
+    package struct Entry: Equatable, Sendable {
         package var path: [String]
         package var value: Value
         /// The position of the key. `position` is that of the value.

@@ -1,14 +1,14 @@
 import SocketCore
 
 /// Selects the rows to list. Words are joined by AND, `|` is OR, `!` is NOT, and parentheses group. See `FilterTerm`.
-package struct Filter: Hashable, Sendable {
+package struct Filter: Equatable, Sendable {
     /// A mistake in a filter and its position, in characters from the beginning.
-    package struct Failure: Error, Hashable, Sendable {
+    package struct Failure: Error, Equatable, Sendable {
         package var message: String
         package var range: Range<Int>
     }
 
-    indirect enum Node: Hashable, Sendable {
+    indirect enum Node: Equatable, Sendable {
         case all([Node])
         case any([Node])
         case not(Node)

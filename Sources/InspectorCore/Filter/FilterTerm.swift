@@ -2,13 +2,13 @@ import SocketCore
 import SocketWorkshop
 
 /// One word of a filter.
-package enum FilterTerm: Hashable, Sendable {
+package enum FilterTerm: Equatable, Sendable {
     /// A mistake in a word.
     struct Problem: Error {
         var message: String
     }
 
-    package enum Relation: String, Hashable, Sendable, CaseIterable {
+    package enum Relation: String, Equatable, Sendable, CaseIterable {
         // `>=` must come before `>` to be found.
         case atLeast = ">="
         case atMost = "<="
@@ -17,7 +17,7 @@ package enum FilterTerm: Hashable, Sendable {
         case equal = "="
     }
 
-    package enum Quantity: String, Hashable, Sendable, CaseIterable {
+    package enum Quantity: String, Equatable, Sendable, CaseIterable {
         /// Unread bytes, in the kernel and read ahead, and bytes queued for writing.
         case rq, wq
         case rx, tx
@@ -28,7 +28,7 @@ package enum FilterTerm: Hashable, Sendable {
     }
 
     /// What a program requests of its socket.
-    package enum Asks: String, Hashable, Sendable, CaseIterable {
+    package enum Asks: String, Equatable, Sendable, CaseIterable {
         case read, write, none
     }
 

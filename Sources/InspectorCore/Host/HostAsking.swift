@@ -1,7 +1,7 @@
 import SocketCore
 
 /// How the programs that have a socket open request its bytes, or a listener's connections, in one look.
-package struct HostAsking: Hashable, Sendable {
+package struct HostAsking: Equatable, Sendable {
     /// The kinds in order of precedence. If there are several owners, the first of these counts.
     package enum Kind: Int, Hashable, Sendable {
         /// A thread, or an event loop that is not edge-triggered, waits for them.

@@ -11,7 +11,7 @@ struct HostFacts: Sendable {
 
     /// A socket that a process cannot write to, and how it waits for room.
     struct Holder: Sendable {
-        enum Wait: Hashable, Sendable {
+        enum Wait: Equatable, Sendable {
             /// A thread is in a call that writes.
             case call
             /// A thread waits for room, in poll or in a set that is not edge-triggered.

@@ -76,7 +76,7 @@ extension HostJudge {
 }
 
 /// A socket's owner, as a row shows it.
-package struct HostShown: Hashable, Sendable {
+package struct HostShown: Equatable, Sendable {
     package var process: HostProcess.ID?
     package var descriptor: Int32?
     package var others: Int
@@ -89,14 +89,14 @@ package struct HostShown: Hashable, Sendable {
     package var flags: Flags?
 
     /// Whether the program's descriptor blocks, and whether exec closes it.
-    package struct Flags: Hashable, Sendable {
+    package struct Flags: Equatable, Sendable {
         package var blocks: Bool
         package var closesOnExec: Bool
     }
 }
 
 /// The program that has a socket open.
-package struct HostOwner: Hashable, Sendable {
+package struct HostOwner: Equatable, Sendable {
     /// `api.py[4711]`. Sanitized.
     package var title: String
     package var process: HostProcess.ID

@@ -97,7 +97,7 @@ struct HostProgram: Sendable {
 }
 
 /// The kind of wait, from the kernel function in which a thread sleeps. A guess, used if its call can't be read.
-enum HostWait: Hashable, Sendable {
+enum HostWait: Equatable, Sendable {
     case receiveOrSend, receive, send, accept, poll, pollSet, other
 
     /// The names of kernel functions change. These are from Linux 5.4 to 6.18.

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// The subject of `socktui why`: a process, the programs of a name, a port or an address.
-package enum HostTarget: Hashable, Sendable {
+package enum HostTarget: Equatable, Sendable {
     case process(Int32)
     case name(String)
     case port(UInt16)
@@ -9,7 +9,7 @@ package enum HostTarget: Hashable, Sendable {
     /// Datagram sockets at a port or an address.
     indirect case datagrams(HostTarget)
 
-    package struct Problem: Error, Hashable, Sendable {
+    package struct Problem: Error, Equatable, Sendable {
         package var sentence: String
     }
 

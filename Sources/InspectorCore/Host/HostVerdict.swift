@@ -2,7 +2,7 @@ import SocketCore
 
 /// A problem with sockets of this host, and what causes it.
 @dynamicMemberLookup
-package struct HostVerdict: Hashable, Sendable {
+package struct HostVerdict: Equatable, Sendable {
     /// The name of its row in `Lint.all`.
     package let lint: String
     package var severity: Severity
@@ -22,7 +22,7 @@ package struct HostVerdict: Hashable, Sendable {
     package var more = 0
 
     /// One end, as listed by `why`. Sanitized.
-    package struct Side: Hashable, Sendable {
+    package struct Side: Equatable, Sendable {
         package var name: String
         package var descriptor: Int32?
         package var words: String

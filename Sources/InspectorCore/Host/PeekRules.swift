@@ -1,7 +1,7 @@
 import SocketCore
 
 /// Whether the unread bytes of other programs may be peeked at.
-package struct PeekRules: Hashable, Sendable {
+package struct PeekRules: Equatable, Sendable {
     /// The reason why peeking is forbidden, or `nil` if it is allowed.
     package var refusal: String?
     /// Whether other users' programs may be peeked at, once the user has confirmed it.
@@ -30,7 +30,7 @@ package struct PeekRules: Hashable, Sendable {
 }
 
 /// A request to show a socket's unread bytes.
-package struct UnreadRequest: Hashable, Sendable {
+package struct UnreadRequest: Equatable, Sendable {
     package var socket: SocketID
     /// Whether the user has confirmed that they may belong to another user.
     package var isConfirmed: Bool
@@ -42,7 +42,7 @@ package struct UnreadRequest: Hashable, Sendable {
 
 /// The unread bytes of a socket at one instant. They are sent separately from snapshots, so storing snapshots never
 /// stores them.
-package struct UnreadLook: Hashable, Sendable {
+package struct UnreadLook: Equatable, Sendable {
     package var socket: SocketID
     package var time: MonotonicTime
     package var found: UnreadBytes

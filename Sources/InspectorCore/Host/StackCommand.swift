@@ -3,7 +3,7 @@ import SocketCore
 /// The command that prints a program's thread stacks, chosen by its runtime.
 package enum StackCommand {
     /// A program's runtime.
-    package enum Runtime: Hashable, Sendable {
+    package enum Runtime: Equatable, Sendable {
         case python, java, node, go, native
 
         /// Detects the runtime from the base name of an executable, or from the program's name if that is not known.

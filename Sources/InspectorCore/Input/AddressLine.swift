@@ -3,7 +3,7 @@ import SocketWorkshop
 
 /// What a user typed in an address field: `host:port`, `[::1]:port`, `unix:/path`, `udp://host:port`, `listen :8080`,
 /// `relay :9000 host:80`, `attach 4242`, `demo`.
-package enum AddressLine: Hashable, Sendable {
+package enum AddressLine: Equatable, Sendable {
     case connect(OpenTarget)
     case listen(OpenTarget)
     case relay(RelayRequest)
@@ -11,7 +11,7 @@ package enum AddressLine: Hashable, Sendable {
     case demo
 
     /// A sentence that says what is wrong.
-    package struct Failure: Error, Hashable, Sendable {
+    package struct Failure: Error, Equatable, Sendable {
         package var message: String
     }
 

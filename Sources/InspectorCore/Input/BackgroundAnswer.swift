@@ -5,7 +5,7 @@
 package struct BackgroundAnswer: Sendable {
     typealias Input = KeyDecoder.Input
 
-    private enum State: Hashable {
+    private enum State: Equatable {
         case idle, escape
         /// Between `]` and `;`, with the digits so far.
         case number(String)

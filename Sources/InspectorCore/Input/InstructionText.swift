@@ -3,7 +3,7 @@ import SocketCore
 /// The words of one line that is typed after `:`, bound to a key, written in a script or sent to the control socket.
 package enum InstructionText {
     /// The reason why a line is invalid: one sentence that names the word.
-    package struct Failure: Error, Hashable, Sendable {
+    package struct Failure: Error, Equatable, Sendable {
         package var message: String
 
         package init(_ word: String, _ problem: String) { message = word.isEmpty ? problem : "\(word): \(problem)" }

@@ -6,7 +6,7 @@
 /// background becomes a separate message.
 package struct KeyDecoder: Sendable {
     /// One item that curses read.
-    package enum Input: Hashable, Sendable {
+    package enum Input: Equatable, Sendable {
         case scalar(Unicode.Scalar)
         case code(Int32)
     }

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// A part of a typed message. Parts that are not bytes yet become bytes when the message is sent.
-package enum MessagePiece: Hashable, Sendable {
+package enum MessagePiece: Equatable, Sendable {
     case bytes([UInt8])
     /// `${seq}`: the number of this message on its connection, in digits.
     case sequence
@@ -55,7 +55,7 @@ package struct MessageValues {
 /// Typed messages: escapes, and macros in `${...}`.
 package enum MessageText {
     /// The reason why a valid message can't be sent, as a sentence.
-    package struct Unsendable: Error, Hashable, Sendable {
+    package struct Unsendable: Error, Equatable, Sendable {
         package var sentence: String
 
         package init(_ sentence: String) {

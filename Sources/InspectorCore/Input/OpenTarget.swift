@@ -1,7 +1,7 @@
 import SocketCore
 
 /// What a user can open: a stream, a WebSocket or a datagram socket.
-package enum OpenTarget: Hashable, Sendable {
+package enum OpenTarget: Equatable, Sendable {
     /// A stream, with or without TLS.
     case stream(Endpoint, isSecure: Bool = false)
     /// A WebSocket. For a listener, the host may be empty, and clients must request this resource. `/` allows any.

@@ -1,9 +1,9 @@
 import SocketCore
 
 /// The TLS options of a user, on a command line or in a dialog.
-package struct TLSChoices: Hashable, Sendable {
+package struct TLSChoices: Equatable, Sendable {
     /// The reason why an option is invalid: the option or field, and what would be right.
-    package struct Problem: Error, Hashable {
+    package struct Problem: Error, Equatable {
         package var message: String
     }
 

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// The WebSocket options of a user, in addition to the address.
-package struct WebSocketChoices: Hashable, Sendable {
+package struct WebSocketChoices: Equatable, Sendable {
     /// The protocols to offer, or to choose from, the preferred one first.
     package var subprotocols: [String] = []
     /// Fields to add to a client's request.

@@ -8,7 +8,7 @@ package struct LintSettings: Hashable, Sendable {
     package init() {}
 
     /// The reason why a setting is invalid.
-    package struct Problem: Error, Hashable, Sendable {
+    package struct Problem: Error, Equatable, Sendable {
         package var message: String
     }
 

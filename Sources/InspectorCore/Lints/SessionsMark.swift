@@ -1,7 +1,7 @@
 import SocketCore
 
 /// Identifies which sessions a snapshot lists.
-package struct SessionsMark: Hashable, Sendable {
+package struct SessionsMark: Equatable, Sendable {
     private let opened: UInt64
     private let closed: UInt64
     private let count: Int

@@ -1,5 +1,5 @@
 /// The severity of a finding.
-package enum Severity: Int, Hashable, Sendable, Comparable, CaseIterable {
+package enum Severity: Int, Equatable, Sendable, Comparable, CaseIterable {
     /// Informative. There may be no problem.
     case note
     /// There is probably a problem.
@@ -14,7 +14,7 @@ package enum Severity: Int, Hashable, Sendable, Comparable, CaseIterable {
 }
 
 /// The evidence for a finding.
-package enum Evidence: String, Hashable, Sendable, CaseIterable {
+package enum Evidence: String, Equatable, Sendable, CaseIterable {
     /// An engine owns the connection, and reports its queues.
     case engine
     /// The system calls of the program's threads, with their arguments.

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// A connection as seen from one of its ends, and what is known of the other end.
-package struct Side: Hashable, Sendable {
+package struct Side: Equatable, Sendable {
     package var socket: SocketSnapshot
     /// The other end, if it is on this host.
     package var end: PeerEnd?
@@ -46,7 +46,7 @@ package struct Situation: Sendable {
 }
 
 /// How long the amounts of one session have been unchanged, as far as snapshots have shown.
-package struct Standing: Hashable, Sendable {
+package struct Standing: Equatable, Sendable {
     /// When an amount between our write queue and the reader was last seen to change, or `nil` if none has changed
     /// since the write got stuck.
     package var moved: MonotonicTime?
@@ -58,7 +58,7 @@ package struct Standing: Hashable, Sendable {
     package var unreadThere: Look?
 
     /// Unread bytes at the other end, and when they were seen.
-    package struct Look: Hashable, Sendable {
+    package struct Look: Equatable, Sendable {
         package var end: PeerEnd
         package var time: MonotonicTime
 

@@ -1,13 +1,13 @@
 import SocketCore
 
 /// A tool with its validated arguments.
-package enum ToolCall: Hashable, Sendable {
+package enum ToolCall: Equatable, Sendable {
     case why(HostTarget)
     case host(filter: String, limit: Int)
     case connections(program: String)
     case events(program: String, since: UInt64, limit: Int)
 
-    package struct Problem: Error, Hashable, Sendable {
+    package struct Problem: Error, Equatable, Sendable {
         package var sentence: String
     }
 
@@ -140,7 +140,7 @@ package enum ToolCall: Hashable, Sendable {
 }
 
 /// The result of a tool, or the reason why it failed.
-package struct ToolResult: Hashable, Sendable {
+package struct ToolResult: Equatable, Sendable {
     package var text: String
     /// The result as JSON, for programs.
     package var content: JSON?

@@ -5,7 +5,7 @@ import SocketCore
 /// https://modelcontextprotocol.io/specification/2025-06-18
 package struct ToolServer: Sendable {
     /// How to handle a message.
-    package enum Step: Hashable, Sendable {
+    package enum Step: Equatable, Sendable {
         /// Write this line.
         case reply(JSON)
         /// Run a tool, and reply with `reply(_:to:)`.

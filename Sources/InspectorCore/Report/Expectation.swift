@@ -2,7 +2,7 @@ import SocketCore
 import SocketWorkshop
 
 /// One `--expect`: something that a run without a screen waits to receive.
-package struct Expectation: Hashable, Sendable {
+package struct Expectation: Equatable, Sendable {
     /// What to find.
     package enum Kind: Hashable, Sendable {
         case bytes([UInt8])

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// A JSON value (RFC 8259) whose members keep their order, so that the most important ones come first in a line.
-package indirect enum JSON: Hashable, Sendable {
+package indirect enum JSON: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -12,7 +12,7 @@ package indirect enum JSON: Hashable, Sendable {
     case object([Member])
 
     /// One name and its value.
-    package struct Member: Hashable, Sendable {
+    package struct Member: Equatable, Sendable {
         package var name: String
         package var value: JSON
 

@@ -1,7 +1,7 @@
 /// Parses one JSON text (RFC 8259) from an untrusted source. It accepts at most 64 nested values, and only a complete
 /// text.
 package struct JSONReader {
-    package struct Problem: Error, Hashable, Sendable {
+    package struct Problem: Error, Equatable, Sendable {
         package var message: String
     }
 

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// How a program ended.
-package enum ChildEnding: Hashable, Sendable {
+package enum ChildEnding: Equatable, Sendable {
     case exit(Int32)
     case signal(Int32)
     /// It was not started. The values are the reason, as a sentence, and a shell's status for it.
@@ -20,8 +20,8 @@ package enum ChildEnding: Hashable, Sendable {
 }
 
 /// The program that runs through the relay.
-package struct ChildState: Hashable, Sendable {
-    package enum Phase: Hashable, Sendable {
+package struct ChildState: Equatable, Sendable {
+    package enum Phase: Equatable, Sendable {
         case starting
         case running(process: Int)
         /// `connections` is the number of connections that it made through the relay.
@@ -106,7 +106,7 @@ package enum SignalWords {
 }
 
 /// News of the running program.
-package struct ChildNews: Hashable, Sendable {
+package struct ChildNews: Equatable, Sendable {
     package var state: ChildState
     /// Its output since the last news. `dropped` is the number of bytes dropped before it.
     package var output: [UInt8]

@@ -1,5 +1,5 @@
 /// A request to the shell for dissecting packets.
-package enum DissectionRequest: Hashable, Sendable {
+package enum DissectionRequest: Equatable, Sendable {
     /// Start a dissector. `rules` assign protocols to traffic.
     case begin(run: Int, rules: [String])
     /// Append these bytes to its capture file.
@@ -13,7 +13,7 @@ package enum DissectionRequest: Hashable, Sendable {
 }
 
 /// The output of a dissector. All of its text is foreign.
-package enum DissectionNews: Hashable, Sendable {
+package enum DissectionNews: Equatable, Sendable {
     /// Lines with a frame's number, protocol and description, separated by tabs. `cut` is the number of shortened
     /// lines.
     case lines(run: Int, [String], cut: Int)

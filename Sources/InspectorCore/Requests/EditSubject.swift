@@ -1,7 +1,7 @@
 import SocketCore
 
 /// What an editor was opened for.
-package enum EditSubject: Hashable, Sendable {
+package enum EditSubject: Equatable, Sendable {
     /// The line in a connection's composer.
     case line(SocketID)
     /// Bytes that were transferred on a connection.

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// An effect that the reducer requests. Only the run loop's effect runner performs effects.
-package enum Effect: Hashable, Sendable {
+package enum Effect: Equatable, Sendable {
     case send(SocketCommand)
     case connect(OpenRequest)
     case listen(OpenRequest)

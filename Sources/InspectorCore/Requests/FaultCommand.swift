@@ -2,7 +2,7 @@ import SocketCore
 import SocketWorkshop
 
 /// A command for faults and breakpoints, typed after `:`, in a script or sent by `socktui ctl`.
-package enum FaultCommand: Hashable, Sendable {
+package enum FaultCommand: Equatable, Sendable {
     /// Rules or a profile's name, as typed.
     case add(String)
     case list

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// A search through the payloads of many connections.
-package struct FindRequest: Hashable, Sendable {
+package struct FindRequest: Equatable, Sendable {
     /// Distinguishes its results from those of an earlier search.
     package var number: Int
     package var search: PayloadSearch
@@ -13,7 +13,7 @@ package struct FindRequest: Hashable, Sendable {
 }
 
 /// A match in the payload of a connection.
-package struct FoundMatch: Hashable, Sendable {
+package struct FoundMatch: Equatable, Sendable {
     package var socket: SocketID
     package var item: UInt64
     /// The offset in the message at which it begins.
@@ -34,7 +34,7 @@ package struct FoundMatch: Hashable, Sendable {
 }
 
 /// The progress of a search, and the matches since the last report.
-package struct FindProgress: Hashable, Sendable {
+package struct FindProgress: Equatable, Sendable {
     package var number: Int
     /// The number of connections searched. `unknown` counts those whose payload is not known here.
     package var searched = 0

@@ -60,7 +60,7 @@ package enum Message: Sendable {
 }
 
 /// A mouse event. Sent only while the mouse is on.
-package struct MouseEvent: Hashable, Sendable {
+package struct MouseEvent: Equatable, Sendable {
     package enum Kind: Hashable, Sendable { case press, release, wheelUp, wheelDown }
     package var kind: Kind
     package var x: Int

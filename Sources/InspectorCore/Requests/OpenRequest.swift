@@ -1,7 +1,7 @@
 import SocketCore
 
 /// A user's request to open something.
-package struct OpenRequest: Hashable, Sendable {
+package struct OpenRequest: Equatable, Sendable {
     package var target: OpenTarget
     /// For a connect, the time limit, or `nil` for none.
     package var timeout: Duration?

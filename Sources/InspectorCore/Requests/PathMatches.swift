@@ -1,5 +1,5 @@
 /// The completions of a typed path.
-package struct PathMatches: Hashable, Sendable {
+package struct PathMatches: Equatable, Sendable {
     /// The typed path.
     package var typed: String
     /// Whole paths in alphabetical order. Folders end with a slash.

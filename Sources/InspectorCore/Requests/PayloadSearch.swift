@@ -1,7 +1,7 @@
 import SocketCore
 
 /// A search in payloads: `"text"` matches exactly, `hex:0d0a` matches bytes, anything else is text that ignores case.
-package struct PayloadSearch: Hashable, Sendable {
+package struct PayloadSearch: Equatable, Sendable {
     /// The search as typed.
     package var text: String
     /// The bytes to find, at least one.

@@ -2,9 +2,9 @@ import SocketCore
 import SocketWorkshop
 
 /// A relay that the user requested: where to listen, and the target of each connection.
-package struct RelayRequest: Hashable, Sendable {
+package struct RelayRequest: Equatable, Sendable {
     /// The target of a connection.
-    package enum Target: Hashable, Sendable {
+    package enum Target: Equatable, Sendable {
         /// A fixed address.
         case endpoint(Endpoint)
         /// The address that its client requests from the proxy.

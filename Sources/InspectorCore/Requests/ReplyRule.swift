@@ -2,7 +2,7 @@ import SocketCore
 import SocketWorkshop
 
 /// An automatic reply: `when /re/ send X`.
-package struct ReplyRule: Hashable, Sendable {
+package struct ReplyRule: Equatable, Sendable {
     /// The pattern, matched with the bytes of each read separately.
     package var pattern: Pattern
     /// The reply as typed. `reply` is its parsed form.

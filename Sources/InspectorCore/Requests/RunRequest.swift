@@ -2,9 +2,9 @@ import SocketCore
 import SocketWorkshop
 
 /// A program to run through its own relay.
-package struct RunRequest: Hashable, Sendable {
+package struct RunRequest: Equatable, Sendable {
     /// The proxies that the program is offered.
-    package enum Via: String, Hashable, Sendable, CaseIterable {
+    package enum Via: String, Equatable, Sendable, CaseIterable {
         /// An HTTP proxy for everything.
         case http
         /// A SOCKS 5 proxy for everything, which many programs do not support.

@@ -1,5 +1,5 @@
 /// The ending of a sent line.
-package enum LineEnding: String, Hashable, Sendable, CaseIterable {
+package enum LineEnding: String, Equatable, Sendable, CaseIterable {
     case crlf = "CRLF"
     case lf = "LF"
     case none = "nothing"
@@ -25,7 +25,7 @@ package enum LineEnding: String, Hashable, Sendable, CaseIterable {
 }
 
 /// How the line is converted to bytes.
-package enum LineMode: String, Hashable, Sendable, CaseIterable {
+package enum LineMode: String, Equatable, Sendable, CaseIterable {
     /// As typed.
     case text
     /// With escapes and macros.
@@ -46,7 +46,7 @@ package enum LineMode: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A sent line with its mode and ending.
-package struct SentLine: Hashable, Sendable {
+package struct SentLine: Equatable, Sendable {
     package var text: String
     package var mode: LineMode
     package var ending: LineEnding

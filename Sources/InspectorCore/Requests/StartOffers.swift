@@ -1,6 +1,6 @@
 /// What the start screen offers below its prompt.
-package struct StartOffers: Hashable, Sendable {
-    package struct Recent: Hashable, Sendable {
+package struct StartOffers: Equatable, Sendable {
+    package struct Recent: Equatable, Sendable {
         /// The text as typed: `imap.example:993`, `listen 127.0.0.1:8080`.
         package var text: String
         /// The age in words: `2 days ago`.
@@ -11,7 +11,7 @@ package struct StartOffers: Hashable, Sendable {
         }
     }
 
-    package struct Listening: Hashable, Sendable {
+    package struct Listening: Equatable, Sendable {
         /// The address to connect to: `127.0.0.1:6379`.
         package var address: String
         /// `redis-server[812]`, or empty if the kernel does not reveal it.
@@ -22,7 +22,7 @@ package struct StartOffers: Hashable, Sendable {
         }
     }
 
-    package struct Program: Hashable, Sendable {
+    package struct Program: Equatable, Sendable {
         /// `chatd[4242]`
         package var title: String
         /// How long it has allowed inspection, in words: `up 2:04:10`.

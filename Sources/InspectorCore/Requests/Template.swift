@@ -2,7 +2,7 @@ import SocketCore
 import SocketWorkshop
 
 /// A named message from a file: the text, its mode, and the read after it.
-package struct Template: Hashable, Sendable {
+package struct Template: Equatable, Sendable {
     package var name: String
     package var mode: LineMode
     package var body: String

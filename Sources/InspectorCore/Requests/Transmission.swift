@@ -1,9 +1,9 @@
 import SocketCore
 
 /// The pace of a transmission: at once or in pieces, and once or repeatedly.
-package struct Pace: Hashable, Sendable {
+package struct Pace: Equatable, Sendable {
     /// The size of a piece in bytes, and the pause between pieces.
-    package struct Dribble: Hashable, Sendable {
+    package struct Dribble: Equatable, Sendable {
         package var bytes: Int
         package var interval: Duration
 
@@ -32,8 +32,8 @@ package struct Pace: Hashable, Sendable {
 }
 
 /// Data that takes more than one write to send, or more than the reducer knows: macros, files, paces.
-package struct Transmission: Hashable, Sendable {
-    package enum Source: Hashable, Sendable {
+package struct Transmission: Equatable, Sendable {
+    package enum Source: Equatable, Sendable {
         case message([MessagePiece], sequence: Int)
         /// The path of a file, which is sent piece by piece.
         case file(String)
@@ -62,7 +62,7 @@ package struct Transmission: Hashable, Sendable {
 }
 
 /// The progress of a transmission.
-package struct TransmissionProgress: Hashable, Sendable {
+package struct TransmissionProgress: Equatable, Sendable {
     package var transmission: Transmission
     /// The number of completed rounds.
     package var rounds = 0
@@ -119,7 +119,7 @@ package struct TransmissionProgress: Hashable, Sendable {
 }
 
 /// How a transmission ended.
-package enum TransmissionEnding: Hashable, Sendable {
+package enum TransmissionEnding: Equatable, Sendable {
     case done
     /// It was stopped by the user.
     case stopped
@@ -128,7 +128,7 @@ package enum TransmissionEnding: Hashable, Sendable {
 }
 
 /// The facts about the path in a composer.
-package struct FileFacts: Hashable, Sendable {
+package struct FileFacts: Equatable, Sendable {
     package var path: String
     /// The size in bytes, or `nil` if the file can't be sent.
     package var size: Int?

@@ -1,12 +1,12 @@
 /// A grid of cells that views draw on and a terminal shows. Everything outside it is clipped.
-package struct Canvas: Hashable, Sendable {
+package struct Canvas: Equatable, Sendable {
     package let size: Size
     /// The cells row by row, `size.width` in each.
     package private(set) var cells: [Cell]
     /// The position of the text cursor, or `nil` if it is hidden.
     package var cursor: Position?
 
-    package struct Position: Hashable, Sendable {
+    package struct Position: Equatable, Sendable {
         package var x: Int
         package var y: Int
         package init(x: Int, y: Int) {

@@ -1,5 +1,5 @@
 /// The characters that are not letters: one set for terminals that show Unicode, one for those that don't.
-package struct Glyphs: Hashable, Sendable {
+package struct Glyphs: Equatable, Sendable {
     package let isASCII: Bool
     package let horizontal: Unicode.Scalar
     package let vertical: Unicode.Scalar

@@ -1,5 +1,5 @@
 /// A color on the screen, from 0 to 255 for each component.
-package struct RGB: Hashable, Sendable {
+package struct RGB: Equatable, Sendable {
     package var red: Int
     package var green: Int
     package var blue: Int

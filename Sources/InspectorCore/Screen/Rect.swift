@@ -1,5 +1,5 @@
 /// A size in columns and rows.
-package struct Size: Hashable, Sendable {
+package struct Size: Equatable, Sendable {
     package var width: Int
     package var height: Int
 
@@ -10,7 +10,7 @@ package struct Size: Hashable, Sendable {
 }
 
 /// A part of the screen. A negative width or height counts as 0, so that arithmetic on small terminals is harmless.
-package struct Rect: Hashable, Sendable {
+package struct Rect: Equatable, Sendable {
     package var x: Int
     package var y: Int
     package var width: Int

@@ -4,7 +4,7 @@ import SocketCore
 ///
 /// A terminal interprets control characters, and invisible or reordering characters mislead users. Here each of them
 /// becomes visible: `.` in a hex pane, a dim escape such as `\x1b` or `\u{202e}` in text.
-package struct Sanitizer: Hashable, Sendable {
+package struct Sanitizer: Equatable, Sendable {
     /// Whether the terminal shows only ASCII. Everything else is then escaped too, instead of drawn as a blank.
     package let isASCII: Bool
 
@@ -13,7 +13,7 @@ package struct Sanitizer: Hashable, Sendable {
     }
 
     /// How one scalar is drawn.
-    package enum Drawn: Hashable, Sendable {
+    package enum Drawn: Equatable, Sendable {
         /// As it is, in `width` columns.
         case cell(width: Int)
         /// As a mark on the previous character.
@@ -64,7 +64,7 @@ package struct Sanitizer: Hashable, Sendable {
 
 extension Sanitizer {
     /// A part of foreign bytes read as UTF-8: one scalar or one invalid byte.
-    package enum Piece: Hashable, Sendable {
+    package enum Piece: Equatable, Sendable {
         case scalar(Unicode.Scalar)
         /// A byte that is not part of valid UTF-8.
         case invalid(UInt8)

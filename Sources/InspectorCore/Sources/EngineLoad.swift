@@ -1,7 +1,7 @@
 import SocketCore
 
 /// The load of an engine, measured between two instants a second apart.
-package struct EngineLoad: Hashable, Sendable {
+package struct EngineLoad: Equatable, Sendable {
     /// The share of time that it spends in turns, from 0 to 1.
     package private(set) var busy = 0.0
     /// Turns per second.

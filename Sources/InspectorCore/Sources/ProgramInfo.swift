@@ -1,9 +1,9 @@
 import SocketCore
 
 /// An inspected program.
-package struct ProgramInfo: Hashable, Sendable {
+package struct ProgramInfo: Equatable, Sendable {
     /// The state of the inspection.
-    package enum State: Hashable, Sendable {
+    package enum State: Equatable, Sendable {
         /// The program sends updates.
         case live
         /// The program has sent nothing for this long.
@@ -62,7 +62,7 @@ package struct ProgramInfo: Hashable, Sendable {
 }
 
 /// What a viewer receives in addition to snapshots.
-package struct ProgramNews: Hashable, Sendable {
+package struct ProgramNews: Equatable, Sendable {
     /// The inspected programs. If empty, only this one is.
     package var programs: [ProgramInfo]
     /// The reasons why requests were not carried out.

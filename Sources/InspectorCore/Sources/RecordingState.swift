@@ -1,5 +1,5 @@
 /// The state of this run's recording.
-package struct RecordingState: Hashable, Sendable {
+package struct RecordingState: Equatable, Sendable {
     /// The file's path.
     package var path: String
     /// The number of bytes written.

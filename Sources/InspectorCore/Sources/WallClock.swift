@@ -4,7 +4,7 @@ import SocketCore
 ///
 /// The two clocks are read one after the other, so their offset varies by microseconds between snapshots. The offset is
 /// kept until it has really changed, so that the times on the screen don't vary with it.
-package struct WallClock: Hashable, Sendable {
+package struct WallClock: Equatable, Sendable {
     private var distance: Int64?
     /// The change of the offset that counts as a step of the clock.
     private static let step: Int64 = 50_000_000
@@ -29,7 +29,7 @@ package struct WallClock: Hashable, Sendable {
 }
 
 /// The rate of snapshots, over the last ten of them.
-package struct Cadence: Hashable, Sendable {
+package struct Cadence: Equatable, Sendable {
     private var times: [MonotonicTime] = []
 
     package init() {}

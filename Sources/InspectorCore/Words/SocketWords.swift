@@ -140,7 +140,7 @@ extension SocketSnapshot {
 }
 
 /// The values of the STATE column: the kernel's TCP states as written by `ss`, and states that only the engine knows.
-package enum StateWord: String, Hashable, Sendable, CaseIterable {
+package enum StateWord: String, Equatable, Sendable, CaseIterable {
     case established = "ESTAB"
     case synSent = "SYN-SENT"
     case synReceived = "SYN-RECV"
@@ -215,7 +215,7 @@ package enum CloseWords {
 }
 
 /// The words for one way to close.
-package struct CloseModeWords: Hashable, Sendable {
+package struct CloseModeWords: Equatable, Sendable {
     /// The argument of `close`.
     package var typed: String
     /// The letter in the menu. `label` is the text there.
@@ -253,7 +253,7 @@ extension CloseMode {
 }
 
 /// The last timeout of a session, from its event.
-package struct TimeoutNote: Hashable, Sendable {
+package struct TimeoutNote: Equatable, Sendable {
     package var elapsed: Duration
     package var tag: Int
 

@@ -3,7 +3,7 @@ import SocketCore
 /// WebSockets in words.
 package enum WebSocketWords {
     /// What the parser waits for, and how much of it has arrived. The total is `nil` if it is not known.
-    package struct Progress: Hashable {
+    package struct Progress: Equatable {
         package var what: String
         package var done = 0
         package var total: Int?

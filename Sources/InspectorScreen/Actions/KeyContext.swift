@@ -1,5 +1,5 @@
 /// Where a key is pressed. The same key can have different meanings in different contexts.
-package enum KeyContext: String, Hashable, Sendable, CaseIterable {
+package enum KeyContext: String, Equatable, Sendable, CaseIterable {
     case start, list, talk, detail, events, output
     /// The line that is sent to the peer.
     case composer

@@ -3,9 +3,9 @@ import SocketCore
 import SocketWorkshop
 
 /// What a user can set permanently, in one file.
-package struct Configuration: Hashable, Sendable {
+package struct Configuration: Equatable, Sendable {
     /// The number of colors.
-    package enum Depth: String, Hashable, Sendable, CaseIterable {
+    package enum Depth: String, Equatable, Sendable, CaseIterable {
         case auto
         case many = "256"
         case sixteen = "16"

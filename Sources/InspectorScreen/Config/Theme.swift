@@ -2,7 +2,7 @@ import SocketCore
 import SocketWorkshop
 
 /// Which colors are used: those for a dark or those for a light background.
-package enum Theme: String, Hashable, Sendable, CaseIterable {
+package enum Theme: String, Equatable, Sendable, CaseIterable {
     /// Follows the terminal's background.
     case auto
     case light, dark

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// How many rows the panes can use. Each gets those, and the traffic gets the rest.
-package struct LayoutNeeds: Hashable, Sendable {
+package struct LayoutNeeds: Equatable, Sendable {
     /// The rows of the list, including its heading.
     package var listRows = 0
     /// The rows of the warnings, including their rule, or 0 if there are none.

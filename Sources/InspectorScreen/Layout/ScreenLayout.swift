@@ -2,7 +2,7 @@ import InspectorCore
 
 /// The position of every pane on a screen of a given size. Shared by `update`, which needs the number of visible rows,
 /// and the views.
-package struct ScreenLayout: Hashable, Sendable {
+package struct ScreenLayout: Equatable, Sendable {
     /// The minimum size. Nothing useful fits below it.
     package static let least = Size(40, 10)
     /// The width from which the list, traffic and detail are shown together.
@@ -98,7 +98,7 @@ package struct ScreenLayout: Hashable, Sendable {
 }
 
 /// The positions of the traffic pane's parts.
-package struct TalkLayout: Hashable, Sendable {
+package struct TalkLayout: Equatable, Sendable {
     /// READ, WRITE and BYTES.
     package let queues: Rect
     package let rule: Rect

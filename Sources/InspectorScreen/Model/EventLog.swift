@@ -2,7 +2,7 @@ import SocketCore
 
 /// The remembered events. Gaps keep their positions.
 package struct EventLog: Sendable {
-    package enum Entry: Hashable, Sendable {
+    package enum Entry: Equatable, Sendable {
         case event(SocketEvent)
         /// The number of events overwritten before they were read. `next` is the first event after them.
         case lost(UInt64, next: UInt64)

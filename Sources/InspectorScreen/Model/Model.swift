@@ -4,7 +4,7 @@ import SocketCore
 /// The complete state that the screen is drawn from. Only `update` writes it.
 package struct Model: Sendable {
     /// Options set before the first frame, which never change.
-    package struct Options: Hashable, Sendable {
+    package struct Options: Equatable, Sendable {
         /// Whether only ASCII is drawn.
         package var ascii: Bool
         /// The program's version, for the start screen.
@@ -33,12 +33,12 @@ package struct Model: Sendable {
     }
 
     /// The screens that fill the terminal.
-    package enum Tab: Hashable, Sendable, CaseIterable {
+    package enum Tab: Equatable, Sendable, CaseIterable {
         case start, list, talk, detail, events, output
     }
 
     /// A sentence for the user, above the footer.
-    package struct Notice: Hashable, Sendable {
+    package struct Notice: Equatable, Sendable {
         package var text: String
         package var isError: Bool
 

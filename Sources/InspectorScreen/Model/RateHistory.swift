@@ -1,9 +1,9 @@
 import SocketCore
 
 /// The bytes received and sent in each of the last sixty seconds, for every listed session.
-package struct RateHistories: Hashable, Sendable {
+package struct RateHistories: Equatable, Sendable {
     /// The two series of one session, oldest first, one value per second.
-    package struct Series: Hashable, Sendable {
+    package struct Series: Equatable, Sendable {
         package fileprivate(set) var received: [Float] = []
         package fileprivate(set) var sent: [Float] = []
         fileprivate var lastReceived: UInt64

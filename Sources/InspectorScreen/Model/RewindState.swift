@@ -1,7 +1,7 @@
 import SocketCore
 
 /// The past instant that is shown, and whether it is played. Times are times of day, in nanoseconds since 1970.
-package struct RewindState: Hashable, Sendable {
+package struct RewindState: Equatable, Sendable {
     /// The requested instant.
     package internal(set) var instant: Int64
     /// Whether it advances with time.

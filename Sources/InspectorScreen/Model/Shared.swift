@@ -4,7 +4,7 @@ import SocketCore
 /// The facts that every pane reads. Only `Model` changes them. A pane gets them by value.
 package struct Shared: Sendable {
     /// A frozen screen. Everything shown is from that instant.
-    package struct Frozen: Hashable, Sendable {
+    package struct Frozen: Equatable, Sendable {
         package var snapshot: EngineSnapshot
         package var clock: WallClock
         /// The first event that is not shown.
@@ -14,7 +14,7 @@ package struct Shared: Sendable {
     }
 
     /// Sums over the sessions on the screen, computed once for each snapshot.
-    package struct Summary: Hashable, Sendable {
+    package struct Summary: Equatable, Sendable {
         package var live = 0
         package var closed = 0
         package var receiveRate: Double?

@@ -4,7 +4,7 @@ import SocketCore
 import SocketRecords
 
 /// What to capture: an interface, and a selection of its packets.
-struct CaptureTarget: Hashable {
+struct CaptureTarget: Equatable {
     var interface: String
     /// A filter in tcpdump's language (pcap-filter(7)). Empty for all packets.
     var filter = ""

@@ -3,7 +3,7 @@ import InspectorScreen
 import SocketKit
 
 /// What to record of a run.
-struct RecordingRequest: Hashable {
+struct RecordingRequest: Equatable {
     var path = ""
     var options = SocketRecorder.Options()
 }

@@ -2,7 +2,7 @@ import SocketCore
 
 /// The TCP connections waiting in the kernel to be accepted, from /proc.
 enum WaitingConnections {
-    struct Entry: Hashable {
+    struct Entry: Equatable {
         /// The address at the listener. `peer` is the peer's.
         var local: SocketAddress
         var peer: SocketAddress

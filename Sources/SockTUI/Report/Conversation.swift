@@ -6,7 +6,7 @@ import SocketKit
 /// standard input to the peer and writes what the peer sends to standard output.
 final class Conversation {
     /// How the conversation ended.
-    enum Verdict: Equatable {
+    enum Verdict: Hashable {
         /// Everything expected was received.
         case met
         /// The reason why an expectation was not met, as a sentence.

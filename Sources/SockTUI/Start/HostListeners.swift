@@ -4,7 +4,7 @@ import SocketKit
 /// The listening TCP sockets of this host, from /proc.
 enum HostListeners {
     /// One line of /proc/net/tcp for a listening socket.
-    struct Entry: Hashable {
+    struct Entry: Equatable {
         var address: SocketAddress
         var inode: UInt64
     }

@@ -1,7 +1,7 @@
 /// Bytes as the user types them on one line: `\r \n \t \0 \\ \xHH \u{H..}`, and everything else as UTF-8.
 package enum EscapedText {
     /// An invalid escape and its position.
-    package struct Failure: Error, Hashable, Sendable {
+    package struct Failure: Error, Equatable, Sendable {
         /// The position in characters, counted from 1.
         package var column: Int
         package var message: String

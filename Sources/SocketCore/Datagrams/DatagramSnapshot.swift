@@ -1,5 +1,5 @@
 /// The part of a socket's snapshot that only datagram sockets have.
-public struct DatagramSnapshot: Hashable, Sendable {
+public struct DatagramSnapshot: Equatable, Sendable {
     /// What happens to datagrams that arrive.
     public var mode: DatagramReceiveMode
     /// GCDAsyncUdpSocket's flags, derived from the state.
@@ -42,7 +42,7 @@ public struct DatagramSnapshot: Hashable, Sendable {
 
 /// The counters of one datagram socket over its life. `received` counts every datagram from the kernel, whatever
 /// happened to it afterwards.
-public struct DatagramCounters: Hashable, Sendable {
+public struct DatagramCounters: Equatable, Sendable {
     /// Datagrams received from the kernel.
     public var received: UInt64 = 0
     /// Datagrams that the kernel accepted.

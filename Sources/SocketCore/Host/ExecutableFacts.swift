@@ -1,5 +1,5 @@
 /// Facts from the headers of an executable (elf(5)).
-package struct ExecutableFacts: Hashable, Sendable {
+package struct ExecutableFacts: Equatable, Sendable {
     /// The machine whose system calls it makes, or `nil` if there is no table for it, as for a 32-bit program.
     package var machine: SystemCall.Machine?
     /// Whether the Go compiler built it.

@@ -50,7 +50,7 @@ package struct HostLook: Sendable {
         }
     }
 
-    package struct Hidden: Hashable, Sendable {
+    package struct Hidden: Equatable, Sendable {
         /// The number of processes whose descriptors can't be read.
         package var processes = 0
         /// The number of processes whose calls can't be read, and the reason, such as `ptrace_scope 1`.

@@ -43,7 +43,7 @@ package struct HostProcess: Hashable, Sendable {
     package var rung = Rung.arguments
 
     /// How much can be known about what its threads do. See the permission ladder in the manual.
-    package enum Rung: Int, Hashable, Sendable, Comparable {
+    package enum Rung: Int, Equatable, Sendable, Comparable {
         /// Only kernel queues.
         case queues
         /// The kind of wait of each thread.

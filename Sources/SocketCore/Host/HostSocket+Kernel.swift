@@ -165,7 +165,7 @@ extension HostTCP {
 }
 
 /// The parts of a socket's message that change with time alone.
-package struct MessageAges: Hashable, Sendable {
+package struct MessageAges: Equatable, Sendable {
     /// `idiag_expires`: how long until its timer fires.
     private let expiry: Range<Int>?
     /// The range of `struct tcp_info`. Its ages are within `ages`.

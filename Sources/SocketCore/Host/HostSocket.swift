@@ -1,5 +1,5 @@
 /// The transport of a socket of the host.
-package enum HostTransport: String, Hashable, Sendable, CaseIterable {
+package enum HostTransport: String, Equatable, Sendable, CaseIterable {
     case tcp
     case udp
     case unixStream
@@ -12,7 +12,7 @@ package enum HostTransport: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The state of a socket by the kernel's number (`enum` in tcp_states.h), which is also used for UDP and Unix sockets.
-package enum HostState: UInt8, Hashable, Sendable, CaseIterable {
+package enum HostState: UInt8, Equatable, Sendable, CaseIterable {
     case established = 1
     case synSent
     case synReceived
@@ -35,7 +35,7 @@ package enum HostState: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// A socket of any program of this host, as sock_diag(7) reported it at one instant.
-package struct HostSocket: Hashable, Sendable, Identifiable {
+package struct HostSocket: Equatable, Sendable, Identifiable {
     /// The kernel's cookie, with the namespace in its upper bits. No other socket has had it since the host booted,
     /// whereas addresses, ports and inodes are reused.
     package var id: UInt64
@@ -112,7 +112,7 @@ package struct HostSocket: Hashable, Sendable, Identifiable {
 }
 
 /// The part of `struct tcp_info` that is used. Fields that this kernel didn't fill in are `nil`.
-package struct HostTCP: Hashable, Sendable {
+package struct HostTCP: Equatable, Sendable {
     /// How long ago, by the kernel's millisecond clock.
     package var lastSent: Duration?
     package var lastReceived: Duration?
@@ -139,7 +139,7 @@ package struct HostTCP: Hashable, Sendable {
 }
 
 /// The part of SK_MEMINFO that is used.
-package struct HostMemory: Hashable, Sendable {
+package struct HostMemory: Equatable, Sendable {
     package var received: UInt32
     package var receiveBuffer: UInt32
     package var sent: UInt32

@@ -1,5 +1,5 @@
 /// One message of netlink(7) and its place in a datagram.
-package struct NetlinkMessage: Hashable, Sendable {
+package struct NetlinkMessage: Equatable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Part of the answer.
         case data
@@ -54,7 +54,7 @@ package struct NetlinkMessage: Hashable, Sendable {
 }
 
 /// One attribute of a netlink message.
-package struct NetlinkAttribute: Hashable, Sendable {
+package struct NetlinkAttribute: Equatable, Sendable {
     package var type: UInt16
     package var content: Range<Int>
 

@@ -51,7 +51,7 @@ extension ArraySlice<UInt8> {
 }
 
 /// The used fields of /proc/PID/stat (proc_pid_stat(5)).
-package struct ProcessStat: Hashable, Sendable {
+package struct ProcessStat: Equatable, Sendable {
     /// Not sanitized.
     package var command: String
     package var state: UInt8
@@ -79,7 +79,7 @@ package struct ProcessStat: Hashable, Sendable {
 }
 
 /// The used lines of /proc/PID/status (proc_pid_status(5)).
-package struct ProcessStatus: Hashable, Sendable {
+package struct ProcessStatus: Equatable, Sendable {
     /// The effective user.
     package var user: UInt32?
     /// Effective capabilities, one bit each (capabilities(7)).
@@ -104,7 +104,7 @@ package struct ProcessStatus: Hashable, Sendable {
 }
 
 /// The used lines of /proc/PID/task/TID/sched, which can be read without privileges.
-package struct ThreadSchedule: Hashable, Sendable {
+package struct ThreadSchedule: Equatable, Sendable {
     /// When it last ran, in nanoseconds of its CPU's own clock.
     package var lastRun: Int64?
     package var switches: UInt64?
@@ -122,7 +122,7 @@ package struct ThreadSchedule: Hashable, Sendable {
 }
 
 /// /proc/PID/fdinfo/N (proc_pid_fdinfo(5)).
-package struct DescriptorFacts: Hashable, Sendable {
+package struct DescriptorFacts: Equatable, Sendable {
     /// The open file's flags, or `nil` if they are not reported.
     package var flags: UInt32?
     /// The entries of an epoll set.
@@ -153,7 +153,7 @@ package struct DescriptorFacts: Hashable, Sendable {
 }
 
 /// /proc/PID/cgroup (cgroups(7)).
-package struct ProcessCgroup: Hashable, Sendable {
+package struct ProcessCgroup: Equatable, Sendable {
     /// The path in the unified hierarchy, otherwise in systemd's, otherwise in the first one. Not sanitized.
     package var path: String?
     /// The path in the freezer hierarchy of version 1.

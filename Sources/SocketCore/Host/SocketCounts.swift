@@ -1,6 +1,6 @@
 /// The number of sockets in a network namespace (proc_pid_net(5), sockstat). Empty tables need not be requested, which
 /// spares the kernel a walk through the connections of all namespaces.
-package struct SocketCounts: Hashable, Sendable {
+package struct SocketCounts: Equatable, Sendable {
     private var empty: Set<SocketTable> = []
 
     /// Reads the texts of /proc/net/sockstat and /proc/net/sockstat6. A table they don't mention may have sockets.

@@ -1,5 +1,5 @@
 /// A table of sockets that one request to the kernel returns (sock_diag(7)).
-package enum SocketTable: Hashable, Sendable, CaseIterable {
+package enum SocketTable: Equatable, Sendable, CaseIterable {
     case tcp4, tcp6, udp4, udp6, unix
 
     package var isUnix: Bool { self == .unix }

@@ -1,7 +1,7 @@
 /// A system call, as one row of a table.
-package struct SystemCall: Hashable, Sendable {
+package struct SystemCall: Equatable, Sendable {
     /// How its six arguments are read.
-    package enum Arguments: Hashable, Sendable {
+    package enum Arguments: Equatable, Sendable {
         /// They are not used here.
         case none
         /// A descriptor.
@@ -20,7 +20,7 @@ package struct SystemCall: Hashable, Sendable {
         case select
     }
 
-    package enum Machine: Hashable, Sendable, CaseIterable {
+    package enum Machine: Equatable, Sendable, CaseIterable {
         case x86, arm
 
         /// The machine this program was built for, or `nil` if there is no table for it.

@@ -1,5 +1,5 @@
 /// Bytes that a program has not read yet, inspected without reading them, and the options that only a descriptor gives.
-package struct UnreadBytes: Hashable, Sendable {
+package struct UnreadBytes: Equatable, Sendable {
     /// The first unread bytes. For datagrams, those of the first one.
     package var bytes: [UInt8] = []
     /// The number of unread bytes, as the kernel reported just before.
@@ -10,7 +10,7 @@ package struct UnreadBytes: Hashable, Sendable {
     package var options: Options?
 
     /// Socket options. Each is `nil` if the socket doesn't have it.
-    package struct Options: Hashable, Sendable {
+    package struct Options: Equatable, Sendable {
         package var noDelay: Bool?
         package var keepAlive: Bool?
         /// SO_RCVLOWAT, in bytes.
@@ -30,7 +30,7 @@ package struct UnreadBytes: Hashable, Sendable {
 }
 
 /// The header of a TLS record (RFC 8446, section 5.1), which is sent unencrypted.
-package struct TLSRecordHeader: Hashable, Sendable {
+package struct TLSRecordHeader: Equatable, Sendable {
     /// 20 change_cipher_spec, 21 alert, 22 handshake, 23 application_data.
     package var kind: UInt8
     /// The length of the record after its header, in bytes.

@@ -1,6 +1,6 @@
 /// How long the session has been in its state, and how fast operations complete. The inspector's warnings are based on
 /// it.
-public struct ActivitySnapshot: Hashable, Sendable {
+public struct ActivitySnapshot: Equatable, Sendable {
     /// When a byte was last sent or received, or when the connection was established if none was. It is `nil` for a
     /// listener.
     public var lastByte: MonotonicTime?
@@ -25,7 +25,7 @@ public struct ActivitySnapshot: Hashable, Sendable {
 }
 
 /// How the callbacks of one session are delivered.
-public struct CallbackSnapshot: Hashable, Sendable {
+public struct CallbackSnapshot: Equatable, Sendable {
     /// Whether a delegate or an awaiting task is notified of the current read. Also `true` if there is no current read.
     public var isHeard: Bool
     /// The time that the oldest callback waiting for the delegate's queue has waited or, if none waits, the time that
@@ -47,7 +47,7 @@ public struct CallbackSnapshot: Hashable, Sendable {
 }
 
 /// How busy the engine is. Peaks cover the last one to two seconds, so that every reader sees them.
-public struct EngineTimes: Hashable, Sendable {
+public struct EngineTimes: Equatable, Sendable {
     /// Time spent in turns over the engine's lifetime, including the user code that ran in them.
     public var busy: Duration
     /// The longest turn.

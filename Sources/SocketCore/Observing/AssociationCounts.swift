@@ -1,5 +1,5 @@
 /// The associations of a datagram relay, and how they ended.
-public struct AssociationCounts: Hashable, Sendable {
+public struct AssociationCounts: Equatable, Sendable {
     /// Those open now.
     public var open = 0
     /// Those opened in all.

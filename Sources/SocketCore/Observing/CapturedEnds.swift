@@ -1,8 +1,8 @@
 /// What this host knows about the two ends of a captured connection. An end that is not on this host, or was not seen,
 /// is `nil`.
-package struct CapturedEnds: Hashable, Sendable {
+package struct CapturedEnds: Equatable, Sendable {
     /// The socket of one end. Once it is gone, its queues are unknown, but its owner is kept.
-    package struct End: Hashable, Sendable {
+    package struct End: Equatable, Sendable {
         package var host: HostSnapshot
         package var kernel: KernelSnapshot?
         package var descriptor: Int32?

@@ -1,5 +1,5 @@
 /// How a session ended.
-public struct CloseRecord: Hashable, Sendable {
+public struct CloseRecord: Equatable, Sendable {
     /// When its descriptor was closed.
     public var time: MonotonicTime
     /// The reason, or `nil` if the local side requested the close.

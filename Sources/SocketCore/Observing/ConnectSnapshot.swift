@@ -1,5 +1,5 @@
 /// How a connection was established.
-public struct ConnectSnapshot: Hashable, Sendable {
+public struct ConnectSnapshot: Equatable, Sendable {
     /// One address that was tried.
     public struct Attempt: Hashable, Sendable {
         /// The state of the attempt.

@@ -1,5 +1,5 @@
 /// The engine's own counters over its lifetime.
-public struct EngineCounters: Hashable, Sendable {
+public struct EngineCounters: Equatable, Sendable {
     /// Times the engine ran.
     public var turns: UInt64 = 0
     /// Readiness events received from the kernel.
@@ -27,7 +27,7 @@ public struct EngineCounters: Hashable, Sendable {
 }
 
 /// A consistent snapshot of every session of an engine at one instant.
-public struct EngineSnapshot: Hashable, Sendable {
+public struct EngineSnapshot: Equatable, Sendable {
     /// The version of this format. A reader should reject versions that it does not know.
     public var version = 1
     /// The engine's name.
@@ -85,7 +85,7 @@ public struct EngineSnapshot: Hashable, Sendable {
 }
 
 /// The traffic that was kept of a session, and its version.
-package struct VersionedTraffic: Hashable, Sendable {
+package struct VersionedTraffic: Equatable, Sendable {
     package var version: UInt64
     package var traffic: TrafficSnapshot
 
@@ -94,7 +94,7 @@ package struct VersionedTraffic: Hashable, Sendable {
 
 /// The contents of a snapshot of changes in addition to the changed sessions. Everything but `watched` and `gone` is
 /// only in the last piece.
-package struct SnapshotChanges: Hashable, Sendable {
+package struct SnapshotChanges: Equatable, Sendable {
     /// Sessions that disappeared without a record of their end.
     package var gone: [SocketID] = []
     /// The oldest closed session that is still listed, or `nil` if there is none.
@@ -113,7 +113,7 @@ package struct SnapshotChanges: Hashable, Sendable {
 }
 
 /// The counters of one engine, at an instant of its own, in a snapshot of several programs.
-package struct EngineShare: Hashable, Sendable {
+package struct EngineShare: Equatable, Sendable {
     /// The number of the program; see `SocketID.ordinal`.
     package var ordinal: Int
     /// The engine's name.
@@ -141,7 +141,7 @@ extension EngineSnapshot {
 }
 
 /// What a snapshot includes in addition to the sessions.
-public struct SnapshotRequest: Hashable, Sendable {
+public struct SnapshotRequest: Equatable, Sendable {
     /// The sessions whose kernel state is requested, at a few system calls each.
     public var kernel: KernelChoice
     /// Lists events from this sequence number on, or none if it is `nil`.
@@ -162,7 +162,7 @@ public struct SnapshotRequest: Hashable, Sendable {
     package var trafficVersions: [SocketID: UInt64]?
 
     /// A request for changes, made by one reader at a time, one piece at a time.
-    package struct Changes: Hashable, Sendable {
+    package struct Changes: Equatable, Sendable {
         /// Whether to list every session, even if it has not changed.
         package var isWhole = false
         /// Whether to continue the previous request, which was too much for one piece.
@@ -178,7 +178,7 @@ public struct SnapshotRequest: Hashable, Sendable {
     }
 
     /// The sessions whose kernel state is requested.
-    public enum KernelChoice: Hashable, Sendable {
+    public enum KernelChoice: Equatable, Sendable {
         /// No sessions.
         case none
         /// Only these sessions.

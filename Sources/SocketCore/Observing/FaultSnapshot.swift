@@ -1,7 +1,7 @@
 /// The effects of fault rules and breakpoints on a connection. Both legs of a relayed connection show the same.
-public struct FaultSnapshot: Hashable, Sendable {
+public struct FaultSnapshot: Equatable, Sendable {
     /// A rule that applies to the connection.
-    public struct Rule: Hashable, Sendable {
+    public struct Rule: Equatable, Sendable {
         /// Its number in the list of rules.
         public var number: Int
         /// The keyword of its effect, as in `latency`.
@@ -24,7 +24,7 @@ public struct FaultSnapshot: Hashable, Sendable {
     }
 
     /// A breakpoint that holds the connection.
-    public struct Hold: Hashable, Sendable {
+    public struct Hold: Equatable, Sendable {
         /// Its number in the list of breakpoints.
         public var breakpoint: Int
         /// Its position, as in `bytes 4711`.

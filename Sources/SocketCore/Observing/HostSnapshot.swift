@@ -1,5 +1,5 @@
 /// The values of a socket that another program has open, observed from outside. A value is `nil` if it is unknown.
-package struct HostSnapshot: Hashable, Sendable {
+package struct HostSnapshot: Equatable, Sendable {
     package var transport: HostTransport
     package var state: HostState
     /// The kernel's cookie. Some kernels count it separately in each network namespace.
@@ -45,7 +45,7 @@ package struct HostSnapshot: Hashable, Sendable {
     package var verdicts: [HostFinding] = []
 
     /// TCP values in addition to those of `KernelSnapshot`.
-    package struct TCP: Hashable, Sendable {
+    package struct TCP: Equatable, Sendable {
         /// When a byte was last sent and last received.
         package var lastSent: MonotonicTime?
         package var lastReceived: MonotonicTime?
@@ -80,7 +80,7 @@ package struct HostSnapshot: Hashable, Sendable {
 }
 
 /// A finding about one of the host's sockets, under the name of a lint.
-package struct HostFinding: Hashable, Sendable {
+package struct HostFinding: Equatable, Sendable {
     package var lint: String
     /// 0 note, 1 warning, 2 critical.
     package var severity: Int

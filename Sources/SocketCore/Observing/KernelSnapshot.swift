@@ -1,6 +1,6 @@
 /// The kernel's state of a socket, for sessions named in the request only. A value is `nil` if the kernel does not
 /// report it.
-public struct KernelSnapshot: Hashable, Sendable {
+public struct KernelSnapshot: Equatable, Sendable {
     /// Bytes received and not yet read (`ss`: Recv-Q). For a listener, connections that wait for accept. For a datagram
     /// socket, the kernel's own overhead is included.
     public var receiveQueue: Int?

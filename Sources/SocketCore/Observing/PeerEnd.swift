@@ -1,5 +1,5 @@
 /// The other end of a connection, if it is on this host.
-package struct PeerEnd: Hashable, Sendable {
+package struct PeerEnd: Equatable, Sendable {
     /// The program that has it open, or `nil` if the kernel does not report it.
     package var program: Program?
     /// Bytes that it has not read, or `nil` if the kernel does not report them.
@@ -16,7 +16,7 @@ package struct PeerEnd: Hashable, Sendable {
     package var waiting: [Waiting] = []
 
     /// A connection that waits to be accepted.
-    package struct Waiting: Hashable, Sendable {
+    package struct Waiting: Equatable, Sendable {
         /// The address that it comes from.
         package var peer: String
         /// The program at that address, if it is on this host.
@@ -32,7 +32,7 @@ package struct PeerEnd: Hashable, Sendable {
     }
 
     /// A program that has a socket open, and its descriptor.
-    package struct Program: Hashable, Sendable {
+    package struct Program: Equatable, Sendable {
         package var process: Int
         package var name: String
         package var descriptor: Int32

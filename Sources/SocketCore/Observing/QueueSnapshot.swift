@@ -82,7 +82,7 @@ extension OperationSnapshot.Kind {
 }
 
 /// A read queue or a write queue at the instant of a snapshot.
-public struct QueueSnapshot: Hashable, Sendable {
+public struct QueueSnapshot: Equatable, Sendable {
     /// The current operation.
     public var current: OperationSnapshot?
     /// The operations queued after it, in order, a standing read last. At most `listingLimit` of them.

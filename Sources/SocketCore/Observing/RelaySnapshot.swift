@@ -1,5 +1,5 @@
 /// The values that only a leg of a relayed connection has.
-public struct RelaySnapshot: Hashable, Sendable {
+public struct RelaySnapshot: Equatable, Sendable {
     /// Bytes for this leg's peer that could not be delivered because the peer or the sender was gone. Bytes that the
     /// kernel had accepted do not count.
     public var lostBytes: UInt64

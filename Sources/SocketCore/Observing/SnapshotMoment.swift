@@ -1,5 +1,5 @@
 /// A position in the history of a source that can be rewound. Times are in nanoseconds since 1970 (UTC).
-package struct SnapshotMoment: Hashable, Sendable {
+package struct SnapshotMoment: Equatable, Sendable {
     /// The first instant that can be shown.
     package var first: Int64
     /// The last instant that can be shown so far.

@@ -32,7 +32,7 @@ public enum SocketPhase: String, Hashable, Sendable, CaseIterable {
 /// One session at one instant.
 ///
 /// It is large and mostly passed on unchanged, so copies share one piece of memory until one of them is changed.
-public struct SocketSnapshot: Hashable, Sendable, Identifiable {
+public struct SocketSnapshot: Equatable, Sendable, Identifiable {
     /// Always has one element.
     private var shared: [Facts]
 
@@ -298,7 +298,7 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
 
     /// The values of a snapshot, under the same names. Code that sets many of them sets them here and then wraps the
     /// result.
-    package struct Facts: Hashable, Sendable {
+    package struct Facts: Equatable, Sendable {
         package var id: SocketID
         package var role: SocketRole
         package var parent: SocketID?

@@ -1,5 +1,5 @@
 /// TLS on one connection, at the instant of a snapshot.
-public struct TLSSnapshot: Hashable, Sendable {
+public struct TLSSnapshot: Equatable, Sendable {
     /// The stage that TLS has reached.
     public enum Phase: String, Hashable, Sendable, CaseIterable {
         /// The barrier waits for operations that were queued before it.

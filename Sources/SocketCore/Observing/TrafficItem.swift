@@ -1,5 +1,5 @@
 /// The bytes of one operation, kept for display.
-public struct TrafficItem: Hashable, Sendable {
+public struct TrafficItem: Equatable, Sendable {
     /// The direction of the bytes.
     public enum Direction: String, Hashable, Sendable {
         /// From the peer.
@@ -9,7 +9,7 @@ public struct TrafficItem: Hashable, Sendable {
     }
 
     /// The state of the operation.
-    public enum State: Hashable, Sendable {
+    public enum State: Equatable, Sendable {
         /// It has some of its bytes and waits for more.
         case inProgress
         /// It completed, this long after it became current.
@@ -89,7 +89,7 @@ extension TrafficItem {
 }
 
 /// The traffic that was kept of one session.
-public struct TrafficSnapshot: Hashable, Sendable {
+public struct TrafficSnapshot: Equatable, Sendable {
     /// The kept items, oldest first. The last ones may still be in progress.
     public var items: [TrafficItem]
     /// The number of items dropped to make room since the session started: the oldest ones, and those in the middle of

@@ -1,5 +1,5 @@
 /// One item of a WebSocket's traffic: a message with its frames, or a control frame.
-public struct WebSocketTraffic: Hashable, Sendable {
+public struct WebSocketTraffic: Equatable, Sendable {
     /// The kind of message or frame.
     public enum Kind: String, Hashable, Sendable {
         /// A text message.

@@ -2,7 +2,7 @@
 // `any max 8K`, `length 4096`, `until CRLF max 8K`, `frame u32 little after 2 counts-header max 1M`.
 
 /// The problem with a text that is not a kind of read: the wrong word, and what would be right.
-package struct ReadTextProblem: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ReadTextProblem: Error, Equatable, Sendable, CustomStringConvertible {
     /// The part that the word belongs to, or `nil` if it belongs to none.
     package var part: ReadPart?
     package var word: String

@@ -16,7 +16,7 @@ extension ReadRequest {
 
 extension ReadRequest.Kind {
     /// The kinds by name, in the order of the read dialog. The raw value is the word that the user types and sees.
-    package enum Word: String, Hashable, Sendable, CaseIterable {
+    package enum Word: String, Equatable, Sendable, CaseIterable {
         case any, length, until, frame
 
         /// The name in JSON and on the inspection wire.
@@ -135,7 +135,7 @@ extension ReadRequest.Kind {
 }
 
 /// A problem with a kind of read: the part, its value if that is a number, and what it must be.
-package struct ReadFlaw: Error, Hashable, Sendable {
+package struct ReadFlaw: Error, Equatable, Sendable {
     package var part: ReadPart
     package var value: Int?
     package var message: String

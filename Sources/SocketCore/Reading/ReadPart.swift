@@ -1,5 +1,5 @@
 /// A value that a kind of read can need. The raw value is its name in the API.
-package enum ReadPart: String, Hashable, Sendable, CaseIterable {
+package enum ReadPart: String, Equatable, Sendable, CaseIterable {
     case length
     case terminator = "delimiter"
     /// The size of a frame's length in bytes.
@@ -77,7 +77,7 @@ package enum ReadPart: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The values of the parts of a read's kind. A kind uses only those of its own parts.
-package struct ReadValues: Hashable, Sendable {
+package struct ReadValues: Equatable, Sendable {
     package var length = 0
     package var terminator: [UInt8] = []
     /// Its limit applies only if `limit` is `nil`.

@@ -17,7 +17,7 @@ public enum WebSocketStage: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A snapshot of a WebSocket: its opening handshake and its traffic.
-public struct WebSocketPicture: Hashable, Sendable {
+public struct WebSocketPicture: Equatable, Sendable {
     /// The side of the WebSocket.
     public var role: WebSocketRole
     /// The stage of its life.

@@ -1,5 +1,5 @@
 /// A WebSocket's state at one instant, the frames in progress first.
-public struct WebSocketSnapshot: Hashable, Sendable {
+public struct WebSocketSnapshot: Equatable, Sendable {
     /// The side of the WebSocket.
     public var role: WebSocketRole
     /// The stage of its life.
@@ -73,7 +73,7 @@ public struct WebSocketSnapshot: Hashable, Sendable {
 }
 
 /// What a frame parser is waiting for (RFC 6455, 5.2).
-public enum WebSocketParserState: Hashable, Sendable {
+public enum WebSocketParserState: Equatable, Sendable {
     /// The first 2 bytes of a frame.
     case header(done: Int)
     /// The extended length after them: 2 or 8 bytes.
@@ -87,7 +87,7 @@ public enum WebSocketParserState: Hashable, Sendable {
 }
 
 /// The progress of an incomplete message that is being received.
-public struct WebSocketMessageProgress: Hashable, Sendable {
+public struct WebSocketMessageProgress: Equatable, Sendable {
     /// The message's identifier among received messages.
     public var id: WebSocketMessageID
     /// The message's type.
@@ -116,7 +116,7 @@ public struct WebSocketMessageProgress: Hashable, Sendable {
 }
 
 /// The progress of a frame that is being sent.
-public struct WebSocketSendProgress: Hashable, Sendable {
+public struct WebSocketSendProgress: Equatable, Sendable {
     /// The frame's opcode.
     public var opcode: WebSocketOpcode
     /// The frame's message, or `nil` for a control frame.
@@ -136,7 +136,7 @@ public struct WebSocketSendProgress: Hashable, Sendable {
 }
 
 /// The traffic in one direction.
-public struct WebSocketCounters: Hashable, Sendable {
+public struct WebSocketCounters: Equatable, Sendable {
     /// The number of frames of every kind.
     public var frames: UInt64 = 0
     /// The number of messages.

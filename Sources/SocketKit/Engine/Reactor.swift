@@ -23,7 +23,7 @@ package struct ReactorToken: Hashable, Sendable {
 }
 
 /// What the kernel reported about one descriptor.
-package struct Readiness: Hashable, Sendable {
+package struct Readiness: Equatable, Sendable {
     package var token: ReactorToken
     package var readable: Bool
     package var writable: Bool

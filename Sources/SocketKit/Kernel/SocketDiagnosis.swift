@@ -7,7 +7,7 @@ import Synchronization
 /// Queries about other programs are made neither on the engine's queue nor on the screen's thread.
 package struct SocketDiagnosis: ~Copyable {
     /// What the kernel reports about a socket.
-    package struct Answer: Hashable, Sendable {
+    package struct Answer: Equatable, Sendable {
         /// The inode, by which the socket is found among the descriptors of processes.
         package var inode: UInt64
         /// Bytes that its program has not read, or `nil` if the kernel does not report them.

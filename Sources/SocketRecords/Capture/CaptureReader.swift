@@ -1,7 +1,7 @@
 import SocketCore
 
 /// One sentence that says why a capture file can't be read further.
-package struct CaptureError: Error, Hashable, Sendable {
+package struct CaptureError: Error, Equatable, Sendable {
     package var sentence: String
     package init(_ sentence: String) { self.sentence = sentence }
 }

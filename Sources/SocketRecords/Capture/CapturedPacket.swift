@@ -1,5 +1,5 @@
 /// An interface whose packets a capture contains.
-package struct CaptureInterface: Hashable, Sendable {
+package struct CaptureInterface: Equatable, Sendable {
     /// The link type of its packets: a `LinkType`, or an unknown number.
     package var link: UInt16
     package var name = ""

@@ -7,7 +7,7 @@ package struct ParsedPacket: Sendable {
         case udp
     }
 
-    package struct TCPSegment: Hashable, Sendable {
+    package struct TCPSegment: Equatable, Sendable {
         package var sequence: UInt32
         package var acknowledges: UInt32
         package var flags: SyntheticPacket.Flags

@@ -202,7 +202,7 @@ package enum CaptureBlock {
 }
 
 /// The kernel's counts of a capture.
-package struct CaptureCounts: Hashable, Sendable {
+package struct CaptureCounts: Equatable, Sendable {
     /// The number of packets that passed the filter.
     package var received: UInt64 = 0
     /// The number of those that were lost for lack of room.
@@ -212,7 +212,7 @@ package struct CaptureCounts: Hashable, Sendable {
 }
 
 /// The options of a packet block.
-package struct PacketNotes: Hashable, Sendable {
+package struct PacketNotes: Equatable, Sendable {
     /// Whether the packet was received rather than sent, or `nil` if that isn't known.
     package var isInbound: Bool?
     package var comment = ""

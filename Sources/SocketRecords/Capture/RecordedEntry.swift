@@ -1,7 +1,7 @@
 import SocketCore
 
 /// The facts about a session that a recording needs before its first packet.
-package struct RecordedSession: Hashable, Sendable {
+package struct RecordedSession: Equatable, Sendable {
     package var id: SocketID
     package var local: SocketAddress?
     package var peer: SocketAddress?
@@ -22,7 +22,7 @@ package struct RecordedSession: Hashable, Sendable {
 }
 
 /// The source of a recording's packets.
-package struct RecordedCapture: Hashable, Sendable {
+package struct RecordedCapture: Equatable, Sendable {
     package var interface: String
     /// The link type of its packets: a `LinkType`.
     package var link: UInt16
@@ -124,7 +124,7 @@ package struct RecordedEntry: Sendable {
 }
 
 /// The bytes and operations of one session that a recording lost.
-package struct RecordedLoss: Hashable, Sendable {
+package struct RecordedLoss: Equatable, Sendable {
     package var sent: UInt64 = 0
     package var received: UInt64 = 0
     /// The number of reads and writes.

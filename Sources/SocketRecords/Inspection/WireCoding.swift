@@ -11,7 +11,7 @@ package protocol WireMessage: WireValue, Equatable {
 }
 
 /// Why bytes could not be read.
-package enum WireError: Error, Hashable, Sendable {
+package enum WireError: Error, Equatable, Sendable {
     /// They violate the encoding's rules. The text is a sentence.
     case malformed(String)
     /// They follow the rules but contain something that this version doesn't know. It is left out if it is optional or

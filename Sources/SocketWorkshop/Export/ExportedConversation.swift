@@ -6,7 +6,7 @@ package struct ExportedConversation: Sendable {
     package enum Side: String, CaseIterable, Sendable { case client, server }
 
     /// One read or write, or the bytes that a packet added.
-    package struct Part: Hashable, Sendable {
+    package struct Part: Equatable, Sendable {
         package var side: Side
         package var bytes: [UInt8]
         /// The time since the first packet.

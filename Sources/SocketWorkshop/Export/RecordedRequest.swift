@@ -1,5 +1,5 @@
 /// One HTTP request, parsed into the parts needed to send it again.
-package struct RecordedRequest: Hashable, Sendable {
+package struct RecordedRequest: Equatable, Sendable {
     package var method: String
     package var target: [UInt8]
     package var version: String

@@ -82,7 +82,7 @@ package enum ScriptExport {
 }
 
 /// One sentence that says why a session can't be exported as requested.
-package struct ExportProblem: Error, Hashable, Sendable {
+package struct ExportProblem: Error, Equatable, Sendable {
     package var sentence: String
     package init(_ sentence: String) { self.sentence = sentence }
 }

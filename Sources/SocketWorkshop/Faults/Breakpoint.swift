@@ -1,6 +1,6 @@
 /// A place at which a connection is held, so that the user can inspect it and release it piece by piece.
-package struct Breakpoint: Hashable, Sendable {
-    package enum Point: Hashable, Sendable {
+package struct Breakpoint: Equatable, Sendable {
+    package enum Point: Equatable, Sendable {
         /// Before anything is done with a new connection.
         case accept
         /// Once the connection is established.
@@ -31,7 +31,7 @@ package struct Breakpoint: Hashable, Sendable {
 }
 
 /// What to do with held bytes.
-package enum BreakRelease: Hashable, Sendable {
+package enum BreakRelease: Equatable, Sendable {
     /// Everything passes, up to the next breakpoint.
     case all
     /// The bytes of one read pass.
@@ -43,7 +43,7 @@ package enum BreakRelease: Hashable, Sendable {
     case drop
 }
 
-package struct NumberedBreak: Hashable, Sendable {
+package struct NumberedBreak: Equatable, Sendable {
     package var number: Int
     package var breakpoint: Breakpoint
 

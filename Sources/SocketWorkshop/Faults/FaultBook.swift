@@ -1,7 +1,7 @@
 import SocketCore
 
 /// A rule with the number that identifies it in lists and in random draws.
-package struct NumberedFault: Hashable, Sendable {
+package struct NumberedFault: Equatable, Sendable {
     package var number: Int
     package var rule: FaultRule
 
@@ -19,7 +19,7 @@ package struct NumberedFault: Hashable, Sendable {
 }
 
 /// What one rule did to one direction of one connection.
-package struct FaultTally: Hashable, Sendable {
+package struct FaultTally: Equatable, Sendable {
     package var number: Int
     package var direction: FaultDirection
     package var count: UInt64
@@ -27,7 +27,7 @@ package struct FaultTally: Hashable, Sendable {
 }
 
 /// The rules of a run, and the seed of their random draws.
-package struct FaultBook: Hashable, Sendable {
+package struct FaultBook: Equatable, Sendable {
     package static let delayBuffer = 4 << 20
     /// The maximum number of rules.
     package static let limit = 256

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// Identifies one direction of one connection, as the key for random draws and the origin of times.
-package struct FaultPlace: Hashable, Sendable {
+package struct FaultPlace: Equatable, Sendable {
     package var seed: UInt64
     /// The nth connection, counted from 1.
     package var connection: UInt64
@@ -15,7 +15,7 @@ package struct FaultPlace: Hashable, Sendable {
 }
 
 /// What a rule or a breakpoint did.
-package struct FaultReport: Hashable, Sendable {
+package struct FaultReport: Equatable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A rule took effect.
         case happened

@@ -1,5 +1,5 @@
 /// Random numbers that depend only on where they are used, not on time or on how reads divide the stream.
-package struct FaultRandom: Hashable, Sendable {
+package struct FaultRandom: Equatable, Sendable {
     private let base: UInt64
 
     /// - Parameters:

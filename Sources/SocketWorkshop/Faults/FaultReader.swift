@@ -1,7 +1,7 @@
 import SocketCore
 
 /// Why a text is not a valid rule: the wrong word, where it begins, and what would be right.
-package struct FaultProblem: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FaultProblem: Error, Equatable, Sendable, CustomStringConvertible {
     /// The word as it was typed, or empty if something is missing at the end.
     package let word: String
     /// Counted from 1, in characters.

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// One fault: the connections, the places in their streams and the direction it applies to, and what it does.
-package struct FaultRule: Hashable, Sendable {
+package struct FaultRule: Equatable, Sendable {
     /// The conditions, all of which must hold.
     package var conditions: [FaultCondition]
     /// The direction, or `nil` for both.
@@ -19,7 +19,7 @@ package struct FaultRule: Hashable, Sendable {
 }
 
 /// The direction in which bytes travel.
-package enum FaultDirection: String, Hashable, Sendable, CaseIterable {
+package enum FaultDirection: String, Equatable, Sendable, CaseIterable {
     /// To the server, the side that accepted.
     case upstream
     /// To the client, the side that connected.
@@ -29,7 +29,7 @@ package enum FaultDirection: String, Hashable, Sendable, CaseIterable {
 }
 
 /// When a fault happens.
-package enum FaultCondition: Hashable, Sendable {
+package enum FaultCondition: Equatable, Sendable {
     /// On the nth connection, counted from 1.
     case connection(UInt64)
     /// On every nth connection.
@@ -51,7 +51,7 @@ package enum FaultCondition: Hashable, Sendable {
 }
 
 /// The kinds of WebSocket frame that a rule can name.
-package enum FaultFrame: String, Hashable, Sendable, CaseIterable {
+package enum FaultFrame: String, Equatable, Sendable, CaseIterable {
     case text, binary, ping, pong, close
 
     package var opcode: WebSocketOpcode {

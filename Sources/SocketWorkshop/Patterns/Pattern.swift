@@ -5,12 +5,12 @@
 /// more than `longest` units, `stepLimit` steps or `deepest` nested groups.
 package struct Pattern: Hashable, Sendable {
     /// A sentence that says what is wrong with a pattern.
-    package struct Failure: Error, Hashable, Sendable {
+    package struct Failure: Error, Equatable, Sendable {
         package var message: String
     }
 
     /// The unit that patterns and texts consist of.
-    package enum Unit: Hashable, Sendable {
+    package enum Unit: Equatable, Sendable {
         /// Characters (Unicode scalars), for text.
         case scalars
         /// Bytes, for payloads. A non-ASCII character is several bytes.
@@ -23,7 +23,7 @@ package struct Pattern: Hashable, Sendable {
     package static let deepest = 32
 
     /// The next action of one thread of the match. Indices refer to `steps`.
-    enum Step: Hashable, Sendable {
+    enum Step: Equatable, Sendable {
         case one(UnitSet)
         case split(Int, Int)
         case jump(Int)
@@ -32,7 +32,7 @@ package struct Pattern: Hashable, Sendable {
     }
 
     /// A condition on the position in the text.
-    enum Place: Hashable, Sendable {
+    enum Place: Equatable, Sendable {
         case start, end
         case wordBoundary, noWordBoundary, wordStart, wordEnd
     }

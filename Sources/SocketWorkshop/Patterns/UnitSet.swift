@@ -1,5 +1,5 @@
 /// The units that match at one place of a pattern.
-struct UnitSet: Hashable, Sendable {
+struct UnitSet: Equatable, Sendable {
     private var ranges: [ClosedRange<UInt32>] = []
     private var isInverted = false
 

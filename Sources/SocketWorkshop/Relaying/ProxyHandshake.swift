@@ -1,7 +1,7 @@
 import SocketCore
 
 /// The protocol in which a client names its target to a relay.
-package enum ProxyKind: String, Hashable, Sendable, CaseIterable {
+package enum ProxyKind: String, Equatable, Sendable, CaseIterable {
     /// SOCKS version 5 (RFC 1928), without authentication, and CONNECT only.
     case socks5
     /// The CONNECT method of HTTP (RFC 9110, 9.3.6), and requests for `http://` in absolute form.
@@ -29,7 +29,7 @@ package struct ProxyHandshake: Equatable, Sendable {
     }
 
     /// Why a target could not be reached, as far as the protocols distinguish.
-    package enum Failure: Hashable, Sendable {
+    package enum Failure: Equatable, Sendable {
         case refused, networkUnreachable, hostUnreachable, timedOut, other
     }
 

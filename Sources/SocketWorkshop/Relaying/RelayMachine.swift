@@ -9,7 +9,7 @@
 /// - Bytes for a leg that is gone are answered by a reset, as the kernel answers bytes for a closed socket.
 package struct RelayMachine: Equatable, Sendable {
     /// The two legs.
-    package enum Leg: Hashable, Sendable {
+    package enum Leg: Equatable, Sendable {
         /// The leg of the client that connected to the relay.
         case client
         /// The leg that the relay connects to the target.
@@ -20,7 +20,7 @@ package struct RelayMachine: Equatable, Sendable {
     }
 
     /// How a leg ended.
-    package enum Loss: Hashable, Sendable {
+    package enum Loss: Equatable, Sendable {
         /// Both directions had ended, or nothing could follow the peer's FIN.
         case finished
         /// The user closed it.

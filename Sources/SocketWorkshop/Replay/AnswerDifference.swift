@@ -1,5 +1,5 @@
 /// The first difference between two answers, with the bytes around it on both sides.
-package struct AnswerDifference: Error, Hashable, Sendable {
+package struct AnswerDifference: Error, Equatable, Sendable {
     package enum Kind: String, Hashable, Sendable {
         /// A byte differs.
         case bytes
@@ -18,7 +18,7 @@ package struct AnswerDifference: Error, Hashable, Sendable {
 }
 
 /// Some bytes of a stream around a position.
-package struct ByteExcerpt: Hashable, Sendable {
+package struct ByteExcerpt: Equatable, Sendable {
     /// The offset of the first of them in the stream.
     package var start: Int
     package var bytes: [UInt8]
@@ -35,7 +35,7 @@ package struct ByteExcerpt: Hashable, Sendable {
 }
 
 /// How a stream of answers ended.
-package enum AnswerEnding: String, Hashable, Sendable, CaseIterable {
+package enum AnswerEnding: String, Equatable, Sendable, CaseIterable {
     /// It did not end: the connection stayed open.
     case open
     /// With FIN, or close_notify.

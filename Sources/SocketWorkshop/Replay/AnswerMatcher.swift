@@ -1,7 +1,7 @@
 /// Compares an answer with a pattern while it arrives.
 package struct AnswerMatcher: Sendable {
     /// Whether the answer has reached a position of the pattern.
-    package enum Progress: Hashable, Sendable {
+    package enum Progress: Equatable, Sendable {
         case reached, notYet
         /// The position is in a hole of any length, and is reached when no more bytes arrive.
         case whenQuiet

@@ -1,9 +1,9 @@
 import SocketCore
 
 /// The expected form of an answer: fixed bytes, and holes, where the bytes can differ.
-package struct AnswerPattern: Hashable, Sendable {
+package struct AnswerPattern: Equatable, Sendable {
     /// The bytes that a hole matches.
-    package enum Hole: Hashable, Sendable {
+    package enum Hole: Equatable, Sendable {
         /// Any bytes of the same length.
         case bytes
         /// One or more letters and digits.
@@ -13,7 +13,7 @@ package struct AnswerPattern: Hashable, Sendable {
     }
 
     /// A stretch of the answer.
-    package struct Piece: Hashable, Sendable {
+    package struct Piece: Equatable, Sendable {
         package var range: Range<Int>
         /// The kind of hole, or `nil` if the bytes are fixed.
         package var hole: Hole?
@@ -79,13 +79,13 @@ package struct AnswerPattern: Hashable, Sendable {
 }
 
 /// A hole as the user writes it: `17`, `17-23`, or a text with `*` for the part that may differ, such as `Date: *\r\n`.
-package enum HoleRule: Hashable, Sendable {
+package enum HoleRule: Equatable, Sendable {
     /// The bytes of the answers at these offsets.
     case bytes(ClosedRange<Int>)
     /// Two or more texts in sequence, with any bytes between them.
     case text([[UInt8]])
 
-    package struct Problem: Error, Hashable, Sendable { package var sentence: String }
+    package struct Problem: Error, Equatable, Sendable { package var sentence: String }
 
     /// Parses a rule. `\x2a` stands for a literal star.
     package static func parse(_ text: String) throws(Problem) -> HoleRule {
@@ -170,7 +170,7 @@ extension AnswerPattern {
 
 extension HoleRule {
     /// A rule that matches nothing in the answer.
-    package struct Unused: Error, Hashable, Sendable {
+    package struct Unused: Error, Equatable, Sendable {
         package var index: Int
         /// The length of the answer.
         package var length: Int

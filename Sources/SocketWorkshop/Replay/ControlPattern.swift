@@ -3,7 +3,7 @@
 /// Answers are compared by words, runs of ASCII letters and digits, so that a date, a counter or an identifier is a
 /// hole as a whole, whatever its length. If the numbers of words differ, everything between the common beginning and
 /// the common end is one hole.
-package struct ControlPattern: Hashable, Sendable {
+package struct ControlPattern: Equatable, Sendable {
     private let answer: [UInt8]
     private let tokens: [Range<Int>]
     private var holes: Set<Int> = []

@@ -1,8 +1,8 @@
 import SocketCore
 
 /// The recorded actions of a client in order, and the answers it received: enough to replay them.
-package struct ReplayPlan: Hashable, Sendable {
-    package enum Action: Hashable, Sendable {
+package struct ReplayPlan: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         case send([UInt8])
         /// FIN.
         case finish
@@ -11,7 +11,7 @@ package struct ReplayPlan: Hashable, Sendable {
     }
 
     /// One action of the client.
-    package struct Step: Hashable, Sendable {
+    package struct Step: Equatable, Sendable {
         package var action: Action
         /// The number of answer bytes received before it.
         package var after: Int
@@ -85,7 +85,7 @@ package struct ReplayPlan: Hashable, Sendable {
 }
 
 /// How fast a recording is replayed.
-package enum ReplayPace: Hashable, Sendable {
+package enum ReplayPace: Equatable, Sendable {
     /// This many times as fast as recorded. It scales only the pauses of the client, since the server has its own pace.
     case times(Double)
     /// Without pauses.
@@ -115,7 +115,7 @@ package enum ReplayPace: Hashable, Sendable {
 }
 
 /// How answers are compared in a replay.
-package enum ReplayMatch: String, CaseIterable, Hashable, Sendable {
+package enum ReplayMatch: String, CaseIterable, Equatable, Sendable {
     /// Every byte must be equal.
     case exact
     /// The number of bytes must be equal.
@@ -125,7 +125,7 @@ package enum ReplayMatch: String, CaseIterable, Hashable, Sendable {
 }
 
 /// One request and its answer in a recorded session.
-package struct RecordedExchange: Hashable, Sendable {
+package struct RecordedExchange: Equatable, Sendable {
     package var request: [UInt8]
     package var answer: [UInt8]
     /// The longest pause within the answer.

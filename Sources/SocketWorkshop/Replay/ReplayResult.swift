@@ -1,5 +1,5 @@
 /// The result of replaying a recorded client.
-package struct ReplayResult: Hashable, Sendable {
+package struct ReplayResult: Equatable, Sendable {
     /// The number of writes, and of bytes written and received.
     package var writes = 0
     package var sent = 0
@@ -16,7 +16,7 @@ package struct ReplayResult: Hashable, Sendable {
     /// Why the replay could not be completed.
     package var problem: String?
 
-    package struct Ending: Hashable, Sendable {
+    package struct Ending: Equatable, Sendable {
         package var expected: AnswerEnding
         package var received: AnswerEnding
 

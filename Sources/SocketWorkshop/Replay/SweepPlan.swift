@@ -1,5 +1,5 @@
 /// A way to send the same request, or to receive its answer, that must make no difference.
-package enum SweepTest: String, CaseIterable, Hashable, Sendable {
+package enum SweepTest: String, CaseIterable, Equatable, Sendable {
     /// The request is split in two, with a pause between.
     case split
     /// The request is sent a byte at a time.
@@ -35,7 +35,7 @@ package struct SweepTrial: Hashable, Sendable {
 }
 
 /// How a request is sent and its answer received, in one connection.
-package struct ExchangeScript: Hashable, Sendable {
+package struct ExchangeScript: Equatable, Sendable {
     /// The writes, with the pause between them.
     package var writes: [ArraySlice<UInt8>]
     package var pause = Duration.zero
@@ -59,7 +59,7 @@ package struct ExchangeScript: Hashable, Sendable {
 }
 
 /// The trials of a sweep.
-package struct SweepPlan: Hashable, Sendable {
+package struct SweepPlan: Equatable, Sendable {
     package let request: [UInt8]
     /// The pause between the parts of a split request.
     package let pause: Duration
@@ -108,8 +108,8 @@ package struct SweepPlan: Hashable, Sendable {
 /// A stream doesn't mark the end of an answer. The answer has ended when the peer ends the stream, or else when the
 /// expected bytes have arrived and no more follow for a while. If the server is known to end its stream after this
 /// side's FIN, FIN is then sent, and everything before the server's FIN counts. That end is certain, unlike any wait.
-package struct AnswerWait: Hashable, Sendable {
-    package enum Step: Hashable, Sendable {
+package struct AnswerWait: Equatable, Sendable {
+    package enum Step: Equatable, Sendable {
         /// Wait for bytes, up to this long.
         case read(Duration)
         case finish
@@ -117,7 +117,7 @@ package struct AnswerWait: Hashable, Sendable {
     }
 
     /// The state of an answer so far.
-    package struct State: Hashable, Sendable {
+    package struct State: Equatable, Sendable {
         package var now = Duration.zero
         /// When a byte was last received or written.
         package var latest = Duration.zero

@@ -1,5 +1,5 @@
 /// The findings of a sweep, and its parameters.
-package struct SweepSummary: Hashable, Sendable {
+package struct SweepSummary: Equatable, Sendable {
     package var session: String
     package var address: String
     /// The exchange that was swept, counted from 1, and the number of exchanges.

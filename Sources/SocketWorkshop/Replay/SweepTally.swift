@@ -1,5 +1,5 @@
 /// The result of one connection of a sweep.
-package struct SweepOutcome: Hashable, Sendable {
+package struct SweepOutcome: Equatable, Sendable {
     package var answer: [UInt8]
     /// How the server ended the connection, if it did.
     package var ending: AnswerEnding
@@ -12,15 +12,15 @@ package struct SweepOutcome: Hashable, Sendable {
 }
 
 /// The result of one test.
-package struct SweepFinding: Hashable, Sendable {
+package struct SweepFinding: Equatable, Sendable {
     /// The first difference in an answer, and the offset of its trial.
-    package struct Answer: Hashable, Sendable {
+    package struct Answer: Equatable, Sendable {
         package var offset: Int
         package var difference: AnswerDifference
     }
 
     /// The first ending that differs, and the offset of its trial.
-    package struct Ending: Hashable, Sendable {
+    package struct Ending: Equatable, Sendable {
         package var offset: Int
         package var ending: AnswerEnding
     }

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The line being typed to one connection, and how it is interpreted.
-package struct Composer: Hashable, Sendable {
+package struct Composer: Equatable, Sendable {
     package var editor = LineEditor() { didSet { summarize() } }
     package var mode = LineMode.text { didSet { summarize() } }
     /// The chosen line ending. See `endingInForce`.

@@ -1,5 +1,5 @@
 /// An incremental search in the sent lines (^R).
-package struct HistorySearch: Hashable, Sendable {
+package struct HistorySearch: Equatable, Sendable {
     /// The search text.
     package fileprivate(set) var text = ""
     /// The line from before the search.

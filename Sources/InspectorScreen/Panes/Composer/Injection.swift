@@ -1,7 +1,7 @@
 import SocketCore
 
 /// The destination of a line that is injected into a relayed connection, or into one of another program.
-package struct Injection: Hashable, Sendable {
+package struct Injection: Equatable, Sendable {
     /// The connection that the bytes are written to.
     package var id: SocketID
     /// The connection as listed, or `nil` if it is no longer listed.

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The encoding of a composer's line, as far as it is known before it is sent.
-package struct LineSummary: Hashable, Sendable {
+package struct LineSummary: Equatable, Sendable {
     /// The number of bytes, without those of files.
     var count: Int
     /// The number of files that add to it.
@@ -24,7 +24,7 @@ package struct LineSummary: Hashable, Sendable {
     }
 
     /// Everything that a summary depends on. Unchanged characters are compared by their storage.
-    struct Source: Hashable, Sendable {
+    struct Source: Equatable, Sendable {
         private let characters: [Character]
         private let mode: LineMode
         private let ending: LineEnding

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The scroll position of the detail.
-package struct DetailState: Hashable, Sendable {
+package struct DetailState: Equatable, Sendable {
     /// The first visible row. If it is beyond the last one, the end is shown.
     package private(set) var top = 0
     /// Whether the unread bytes of other programs' sockets are shown.

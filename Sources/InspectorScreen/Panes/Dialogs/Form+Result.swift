@@ -3,7 +3,7 @@ import SocketCore
 
 extension Form {
     /// A problem, and the field that has it.
-    package struct Problem: Error, Hashable {
+    package struct Problem: Error, Equatable {
         package var field: FormField.Name
         package var message: String
     }

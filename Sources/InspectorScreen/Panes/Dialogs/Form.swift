@@ -40,8 +40,8 @@ package struct FormField: Hashable, Sendable {
 }
 
 /// A dialog with fields.
-package struct Form: Hashable, Sendable {
-    package enum Purpose: Hashable, Sendable {
+package struct Form: Equatable, Sendable {
+    package enum Purpose: Equatable, Sendable {
         case connect, listen
         case read(SocketID)
         /// Answers an operation that waits for a verdict.

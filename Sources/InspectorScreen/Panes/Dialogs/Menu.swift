@@ -3,8 +3,8 @@ import SocketCore
 import SocketWorkshop
 
 /// A dialog that asks for one of a few letters.
-package struct Menu: Hashable, Sendable {
-    package enum Choice: Hashable, Sendable {
+package struct Menu: Equatable, Sendable {
+    package enum Choice: Equatable, Sendable {
         case close(SocketID, CloseMode)
         case trust(SocketID, OperationID, TrustVerdict)
         case showDetail
@@ -40,7 +40,7 @@ package struct Menu: Hashable, Sendable {
         case column(String)
     }
 
-    package struct Item: Hashable, Sendable {
+    package struct Item: Equatable, Sendable {
         /// The item's letter, or `nil` if only the cursor reaches it.
         package var key: Character?
         package var label: String
@@ -48,7 +48,7 @@ package struct Menu: Hashable, Sendable {
     }
 
     /// A note above the items.
-    package enum Note: Hashable, Sendable {
+    package enum Note: Equatable, Sendable {
         case words(String)
         /// A fingerprint, shown in full or not at all.
         case fingerprint([UInt8])
@@ -61,7 +61,7 @@ package struct Menu: Hashable, Sendable {
 }
 
 /// The dialog above the screen, which takes every key.
-package enum Dialog: Hashable, Sendable {
+package enum Dialog: Equatable, Sendable {
     case form(Form)
     case menu(Menu)
 }

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The events pane: which events it lists, and where its cursor is.
-package struct EventsState: Hashable, Sendable {
+package struct EventsState: Equatable, Sendable {
     package private(set) var filter = Filter()
     /// The numbers of the entries that match the filter, or `nil` if all do.
     package private(set) var matching: [Int]?

@@ -4,7 +4,7 @@ import SocketCore
 /// The completions of the command line: the matching commands, or the possible arguments of the typed command.
 package struct CommandPalette {
     /// One row of the palette.
-    package struct Entry: Hashable, Sendable {
+    package struct Entry: Equatable, Sendable {
         package var name: String
         /// The keys that run it, or empty if there are none.
         package var keys = ""

@@ -1,8 +1,8 @@
 import InspectorCore
 
 /// A line above the footer in which a filter, a search or a command is typed.
-package struct OpenField: Hashable, Sendable {
-    package enum Purpose: Hashable, Sendable {
+package struct OpenField: Equatable, Sendable {
+    package enum Purpose: Equatable, Sendable {
         case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command, instant
 
         /// Whether the typed text is a filter.

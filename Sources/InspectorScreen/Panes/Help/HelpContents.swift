@@ -5,7 +5,7 @@ import SocketCore
 /// The contents of the help, generated from the tables of keys and commands. Nothing is listed twice.
 package struct HelpContents {
     /// One entry of the help. It takes several rows if it does not fit.
-    package struct Entry: Hashable, Sendable {
+    package struct Entry: Equatable, Sendable {
         /// The keys, or the name.
         package var lead: String
         package var text: String
@@ -17,7 +17,7 @@ package struct HelpContents {
         package var hint = ""
     }
 
-    package enum Deed: Hashable, Sendable {
+    package enum Deed: Equatable, Sendable {
         case nothing
         /// Runs a line as typed after `:`.
         case run(String)
@@ -25,7 +25,7 @@ package struct HelpContents {
         case type(String)
     }
 
-    package struct Section: Hashable, Sendable {
+    package struct Section: Equatable, Sendable {
         package var title: String
         package var entries: [Entry]
     }

@@ -3,7 +3,7 @@ import InspectorCore
 /// The layout of the help's entries: in two columns if the window is wide enough, each wrapped to its column.
 package struct HelpLayout {
     /// The rows and columns of the screen that an entry takes, counted from the first of the text.
-    package struct Place: Hashable, Sendable {
+    package struct Place: Equatable, Sendable {
         package var row: Int
         package var height: Int
         package var x: Int

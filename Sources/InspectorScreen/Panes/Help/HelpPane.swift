@@ -1,5 +1,5 @@
 /// The help, shown over the screen.
-package struct HelpState: Hashable, Sendable {
+package struct HelpState: Equatable, Sendable {
     /// The context where the help was opened, in which its entries run.
     package var context: KeyContext
     /// The index of the entry that Enter runs.

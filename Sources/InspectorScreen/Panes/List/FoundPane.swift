@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The results of `:find`, which replace the rows.
-package struct FoundPane: Hashable, Sendable {
+package struct FoundPane: Equatable, Sendable {
     package let request: FindRequest
     package private(set) var progress: FindProgress
     package private(set) var matches: [FoundMatch] = []

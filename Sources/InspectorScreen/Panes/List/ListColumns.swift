@@ -3,7 +3,7 @@ import SocketCore
 /// The columns of the list at a given width. The least important ones are left out first: optional columns from the
 /// last to the first, then send rate, receive rate, writes, state.
 package struct ListColumns {
-    package struct Column: Hashable {
+    package struct Column: Equatable {
         package var x: Int
         package var width: Int
     }

@@ -12,7 +12,7 @@ extension ListPane {
         var expected: SocketID?
     }
 
-    struct Jump: Hashable, Sendable {
+    struct Jump: Equatable, Sendable {
         var source: SocketID
         var target: SocketID
         var top: Int

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// An action on all marked connections.
-package enum MarkedAct: Hashable, Sendable {
+package enum MarkedAct: Equatable, Sendable {
     case askHow
     case close(CloseMode)
     case pause(Bool)

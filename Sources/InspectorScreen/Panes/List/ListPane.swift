@@ -2,9 +2,9 @@ import InspectorCore
 import SocketCore
 
 /// The state of the list.
-package struct ListPane: Hashable, Sendable {
+package struct ListPane: Equatable, Sendable {
     /// What the cursor keeps when the order of rows changes.
-    package enum CursorRule: Hashable, Sendable, CaseIterable {
+    package enum CursorRule: Equatable, Sendable, CaseIterable {
         /// The connection. If rows are sorted by a changing value, a cursor on the first row stays there.
         case connection
         case place

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The two legs of a relayed connection.
-package struct RelayPair: Hashable, Sendable {
+package struct RelayPair: Equatable, Sendable {
     /// The leg of the client that connected to the relay.
     package let client: SocketSnapshot
     /// The leg that the relay opened to the target.

@@ -3,7 +3,7 @@ import SocketCore
 
 /// The order of the list. Live connections come first, then those whose value is unknown, then listeners, then closed
 /// ones, the latest first. Equal ones are sorted by id.
-package struct Sorting: Hashable, Sendable {
+package struct Sorting: Equatable, Sendable {
     /// The name of the column.
     package var name: String
     package var descending: Bool

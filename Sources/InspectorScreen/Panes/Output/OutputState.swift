@@ -8,7 +8,7 @@ package struct OutputState: Sendable {
     package private(set) var top: Place?
 
     /// A screen row. A row that is too wide for the screen takes several.
-    package struct Place: Hashable, Comparable, Sendable {
+    package struct Place: Equatable, Comparable, Sendable {
         var row: Int
         var part: Int
 

@@ -1,5 +1,5 @@
 /// A program's output, in lines. It keeps the latest lines, and counts the others.
-package struct OutputText: Hashable, Sendable {
+package struct OutputText: Equatable, Sendable {
     package enum Row: Hashable, Sendable {
         /// A line without its ending, and the length of that ending in bytes.
         case line([UInt8], ending: Int)

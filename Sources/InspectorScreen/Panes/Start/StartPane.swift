@@ -2,8 +2,8 @@ import InspectorCore
 import SocketCore
 
 /// One line below the prompt of the start screen.
-package struct StartEntry: Hashable, Sendable {
-    package enum Section: Hashable, Sendable { case recent, listening, programs, demo }
+package struct StartEntry: Equatable, Sendable {
+    package enum Section: Equatable, Sendable { case recent, listening, programs, demo }
 
     package var section: Section
     /// The number to type to open it, or `nil` if it is opened by typing its name.
@@ -18,7 +18,7 @@ package struct StartEntry: Hashable, Sendable {
 }
 
 /// The screen that asks what to open.
-package struct StartState: Hashable, Sendable {
+package struct StartState: Equatable, Sendable {
     package var editor = LineEditor()
     package var offers = StartOffers()
     package var error: String?

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// A file that was sent completely, or up to where it was stopped.
-package struct SentFile: Hashable, Sendable {
+package struct SentFile: Equatable, Sendable {
     /// Counted from 0 for each socket.
     package var number: Int
     /// The first known instant after the kernel accepted the last of it, or after it was stopped.

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// How bytes are shown.
-package enum ViewMode: String, Hashable, Sendable, CaseIterable {
+package enum ViewMode: String, Equatable, Sendable, CaseIterable {
     /// Each item as text or as hex, depending on its bytes.
     case auto
     case text
@@ -74,7 +74,7 @@ package enum BlockKey: Hashable, Sendable {
 }
 
 /// A line of the traffic pane.
-package struct TrafficPosition: Hashable, Sendable {
+package struct TrafficPosition: Equatable, Sendable {
     package var block: BlockKey
     /// Counted from the block's first line.
     package var line: Int
@@ -86,7 +86,7 @@ package struct TrafficPosition: Hashable, Sendable {
 }
 
 /// The scroll position of one connection's traffic.
-package struct TalkState: Hashable, Sendable {
+package struct TalkState: Equatable, Sendable {
     /// Whether the newest line stays visible.
     package var isFollowing = true
     /// The line that Enter acts on, or `nil` while following.

@@ -3,7 +3,7 @@ import SocketCore
 
 extension TrafficDocument {
     /// A line, by the index of its block in `blocks`.
-    package struct Place: Hashable, Comparable {
+    package struct Place: Equatable, Comparable {
         package var block: Int
         package var line: Int
 

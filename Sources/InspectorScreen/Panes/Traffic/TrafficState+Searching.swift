@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The last match.
-package struct TalkMatch: Hashable, Sendable {
+package struct TalkMatch: Equatable, Sendable {
     package var item: UInt64
     package var offset: Int
 }

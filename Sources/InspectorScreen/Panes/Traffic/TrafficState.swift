@@ -2,9 +2,9 @@ import InspectorCore
 import SocketCore
 
 /// The traffic pane: one connection's traffic from recent snapshots, and how it is shown.
-package struct TrafficState: Hashable, Sendable {
+package struct TrafficState: Equatable, Sendable {
     /// A match to show once the traffic of its connection is known.
-    struct AwaitedMatch: Hashable, Sendable {
+    struct AwaitedMatch: Equatable, Sendable {
         var socket: SocketID
         var match: TalkMatch
     }

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The warnings as wrapped rows: the worst first, and within a severity those about the selected connection.
-package struct WarningLines: Hashable, Sendable {
+package struct WarningLines: Equatable, Sendable {
     /// The most warnings listed. Others are only counted.
     static let most = 8
     /// The indent of the sentence.

@@ -3,7 +3,7 @@ import SocketCore
 
 /// The warnings as shown, measured once for everything that needs the layout.
 package struct WarningsState: Sendable {
-    private struct Subject: Hashable {
+    private struct Subject: Equatable {
         var findings: [Finding]
         var others: [Finding]
         var selected: SocketID?

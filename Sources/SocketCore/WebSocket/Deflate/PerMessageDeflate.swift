@@ -39,7 +39,7 @@ public struct PerMessageDeflateParameters: Hashable, Sendable {
 }
 
 /// Why the extensions in a server's response don't match the offer.
-package struct ExtensionFault: Error, Hashable, Sendable {
+package struct ExtensionFault: Error, Equatable, Sendable {
     /// One sentence for the user.
     package var detail: String
 }

@@ -1,7 +1,7 @@
 /// One entry of a Sec-WebSocket-Extensions header (RFC 6455, 9.1).
-package struct WebSocketExtension: Hashable, Sendable {
+package struct WebSocketExtension: Equatable, Sendable {
     /// `name` or `name=value`. A quoted value is stored without its quotes.
-    package struct Parameter: Hashable, Sendable {
+    package struct Parameter: Equatable, Sendable {
         package var name: String
         package var value: String?
 

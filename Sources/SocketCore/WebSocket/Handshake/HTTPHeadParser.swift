@@ -1,5 +1,5 @@
 /// Why a head can't be parsed: a sentence for the user, and whether its length is the only problem.
-package struct HTTPHeadFault: Error, Hashable, Sendable {
+package struct HTTPHeadFault: Error, Equatable, Sendable {
     package var problem: String
     package var isTooLong = false
 
@@ -13,9 +13,9 @@ package struct HTTPHeadFault: Error, Hashable, Sendable {
 /// It is strict, because input that two programs read differently enables request smuggling (RFC 9112, 11.2). A line
 /// that continues the previous one (5.2, obs-fold), white space before a colon (5.1), a lone carriage return or line
 /// feed, NUL and other control characters fail at the invalid byte.
-package struct HTTPHeadParser: Hashable, Sendable {
+package struct HTTPHeadParser: Equatable, Sendable {
     /// The result of the bytes so far.
-    package enum Step: Hashable, Sendable {
+    package enum Step: Equatable, Sendable {
         /// More bytes are needed.
         case wait
         /// The head is complete. `taken` of the last bytes belong to it.

@@ -51,7 +51,7 @@ struct HTTPStatusLine {
 }
 
 /// Collects the beginning of a body and finds where the body ends if that is defined (RFC 9112, 6.3).
-package struct HTTPBodyPrefix: Hashable, Sendable {
+package struct HTTPBodyPrefix: Equatable, Sendable {
     /// The most bytes kept.
     static let limit = 4_096
 

@@ -1,5 +1,5 @@
 /// Additional state of a WebSocket between other parties that is only observed, such as a relayed one.
-public struct WebSocketObservation: Hashable, Sendable {
+public struct WebSocketObservation: Equatable, Sendable {
     /// The incomplete message being sent.
     public var sending: WebSocketMessageProgress?
     /// The violation in the received frames. Nothing received after it is parsed.

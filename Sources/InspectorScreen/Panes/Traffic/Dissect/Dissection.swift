@@ -3,7 +3,7 @@ import SocketCore
 
 /// The view of one connection's traffic as dissected by another program.
 package struct Dissection: Sendable {
-    package enum Stage: Hashable, Sendable {
+    package enum Stage: Equatable, Sendable {
         case off
         case running
         /// Its input has ended, and its remaining output is expected.
@@ -13,7 +13,7 @@ package struct Dissection: Sendable {
     }
 
     /// An item dissected in full.
-    package struct Tree: Hashable, Sendable {
+    package struct Tree: Equatable, Sendable {
         package var lines: [String]
         package var more: Int
     }
