@@ -45,4 +45,49 @@ import Testing
             #expect(received == Array("one\ntwo\r\n".utf8))
         }
     }
+
+    private func member(
+        _ name: String, of server: Endpoint, others: Int, receiveBuffer: Int? = nil
+    ) async throws -> AsyncSocket {
+        var configuration = SocketConfiguration()
+        configuration.options.receiveBuffer = receiveBuffer
+        let socket = try await AsyncSocket.connect(to: server, on: SocketEngine(), configuration: configuration)
+        #expect(try await line(from: socket) == "Your name?")
+        try await socket.send(Array("\(name)\r\n".utf8))
+        #expect(try await line(from: socket) == "\(others) others are here")
+        return socket
+    }
+
+    @Test("members of a chat read what the others say, without control characters, and who comes and goes")
+    func chatServer() async throws {
+        try await beside(serving: ChatServer.serve) { server in
+            let ann = try await member("ann", of: server, others: 0)
+            let bob = try await member("bob", of: server, others: 1)
+            #expect(try await line(from: ann) == "bob joined")
+            try await ann.send(Array("hi \u{1B}[2J bob\r\n".utf8))
+            #expect(try await line(from: bob) == "ann: hi [2J bob")
+            try await bob.send(Array("hi ann\n".utf8))
+            #expect(try await line(from: ann) == "bob: hi ann")
+            try await bob.disconnectAndWait(.afterWriting)
+            #expect(try await line(from: ann) == "bob left")
+        }
+    }
+
+    @Test("a member of a chat who does not read is dropped")
+    func slowMember() async throws {
+        try await beside(serving: ChatServer.serve) { server in
+            let slow = try await member("slow", of: server, others: 0, receiveBuffer: 4_096)
+            let listener = try await member("listener", of: server, others: 1)
+            let talker = try await member("talker", of: server, others: 2)
+            let text = [UInt8](repeating: 97, count: 1_000) + [10]
+            var heard = ""
+            // Far more than the kernel's buffers hold.
+            for _ in 0..<100_000 where heard != "slow left" {
+                try await talker.send(text)
+                heard = try await line(from: listener)
+            }
+            #expect(heard == "slow left")
+            withExtendedLifetime(slow) {}
+        }
+    }
 }
