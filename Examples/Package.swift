@@ -9,6 +9,7 @@ let package = Package(
         .executableTarget(
             name: "forgetful-echo", dependencies: [.product(name: "SocketKit", package: "socktui")]),
         .executableTarget(name: "event-log", dependencies: [.product(name: "SocketKit", package: "socktui")]),
+        .executableTarget(name: "tls-client", dependencies: [.product(name: "SocketKit", package: "socktui")]),
         .executableTarget(name: "chat-room", dependencies: [.product(name: "SocketKit", package: "socktui")]),
         // Written as for CocoaAsyncSocket on a Mac, in the language of that time.
         .executableTarget(

@@ -18,16 +18,15 @@ import Testing
         .tcp(host: "localhost", port: listener.localAddress?.port ?? 0)
     }
 
-    @Test("a server answers lines, of a client with await and of one with a delegate")
+    @Test("a client with a delegate gets its answer")
     func gettingStarted() async throws {
         let engine = SocketEngine()
-        let listener = try serve(on: engine, at: .tcp(host: "localhost", port: 0))
-        #expect(try await ask("hello", at: endpoint(listener), on: engine) == "hello")
-        let client = Client()
-        let socket = try begin(client, at: endpoint(listener), on: engine)
-        #expect(await eventually { client.answer.withLock { $0 } == "hello\r\n" })
-        try await socket.waitUntilClosed()
-        await engine.shutdown(within: .seconds(5))
+        try await withServer { endpoint in
+            let client = Client()
+            let socket = try begin(client, at: endpoint, on: engine)
+            #expect(await eventually { client.answer.withLock { $0 } == "hello\r\n" })
+            try await socket.waitUntilClosed()
+        }
     }
 
     @Test("delegates with a lock and actors keep what comes")

@@ -3,33 +3,10 @@ import Glibc
 import SocketKit
 import Synchronization
 
-// The code of the articles in SocketKit.docc. The soundness tests compare it with them, line by line.
+// The snippets of the pages, except whole programs, which are in Programs. `SnippetTests` compares both with the pages, so
+// a snippet that isn't here fails it. Statements that stand alone on a page are in a function here.
 
 // MARK: GettingStarted
-
-func serve(on engine: SocketEngine, at endpoint: Endpoint) throws -> SocketListener {
-    let listener = SocketListener(engine: engine)
-    let connections = listener.connections
-    try listener.listen(on: endpoint)
-    Task {
-        for try await socket in connections {
-            Task {
-                for try await line in socket.lines(limit: 1_024, timeout: .seconds(30)) {
-                    try await socket.send(line)
-                }
-            }
-        }
-    }
-    return listener
-}
-
-func ask(_ question: String, at endpoint: Endpoint, on engine: SocketEngine) async throws -> String {
-    try await AsyncSocket.withConnection(to: endpoint, on: engine, timeout: .seconds(3)) { socket in
-        try await socket.send(Array((question + "\r\n").utf8))
-        let line = ReadRequest(.delimiter([13, 10], limit: 1_024), timeout: .seconds(2))
-        return String(decoding: try await socket.read(line).dropLast(2), as: UTF8.self)
-    }
-}
 
 final class Client: AsyncSocketDelegate {
     let answer = Mutex("")
@@ -199,4 +176,61 @@ func limit(_ listener: SocketListener) {
 
 func broadcast(_ line: [UInt8], to members: [AsyncSocket]) {
     for member in members { member.write(line, timeout: .seconds(10)) }
+}
+
+// MARK: docs/embedding.md
+
+func lineWithin(_ engine: SocketEngine, _ endpoint: Endpoint) async throws {
+    var configuration = SocketConfiguration()
+    configuration.timeoutVerdict = .failOperation  // the default closes the connection
+    let socket = try await AsyncSocket.connect(
+        to: endpoint, on: engine, timeout: .seconds(3), configuration: configuration)
+    try await socket.send(Array("hello\r\n".utf8))
+    do {
+        let line = ReadRequest(.delimiter([13, 10], limit: 1_024), timeout: .seconds(2))
+        print(String(decoding: try await socket.read(line), as: UTF8.self))
+    } catch {  // error is a SocketError
+        guard error.reason == .readTimeout else { throw error }
+        print("no answer yet; what has arrived stays in the stream for the next read")
+    }
+}
+
+func chat(on engine: SocketEngine) async throws {
+    let chat = try await WebSocket.connect(to: "wss://example.org/chat", on: engine)
+    try await chat.send("hello")
+    for try await message in chat.messages { print(message.text) }
+}
+
+// MARK: docs/recording.md
+
+func record(_ engine: SocketEngine) throws {
+    let recorder = try SocketRecorder(engine, to: "/var/tmp/session.pcapng")
+    // ...
+    recorder.stop()
+}
+
+func keep(_ engine: SocketEngine, requestNumber: Int) throws -> (SocketError) -> Void {
+    let recorder = try SocketRecorder(engine, keeping: .seconds(30), bytes: 64 << 20)
+    // ...
+    func requestFailed(_ error: SocketError) {
+        try? recorder.write(to: "/var/tmp/failure-\(requestNumber).pcapng")
+    }
+    return requestFailed
+}
+
+// MARK: README.md
+
+/// A `main.swift`, whose classes and statements a function can have as well.
+func echoServer() throws {
+    final class Echo: SocketListenerDelegate {
+        func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+            Task { for try await line in socket.lines() { try await socket.send(line) } }
+        }
+    }
+    let engine = SocketEngine()
+    let echo = Echo()
+    let listener = SocketListener(engine: engine, delegate: echo)
+    listener.configuration.allowsHalfOpen = true  // a client's FIN ends reading, not our replies
+    try listener.listen(on: .tcp(host: "localhost", port: 7000))
+    dispatchMain()
 }

@@ -121,25 +121,6 @@ struct HouseTests {
         #expect(SourceTree.isExecutable(path))
     }
 
-    @Test("the articles' code is code that the tests compile")
-    func articles() {
-        let compiled = Set(SourceTree.file("Tests/ArticleTests/Articles.swift").lines)
-        let pages = SourceTree.files(below: "Sources/SocketKit/SocketKit.docc")
-        var count = 0
-        for page in pages {
-            var isCode = false
-            for line in page.lines {
-                if line.hasPrefix("```") {
-                    isCode = line == "```swift"
-                } else if isCode {
-                    count += 1
-                    #expect(compiled.contains(line), "\(page.path): \(line)")
-                }
-            }
-        }
-        #expect(count > 80)
-    }
-
     @Test("README's example is code that the tests compile")
     func readmeExample() throws {
         let readme = SourceTree.file("README.md")
