@@ -51,7 +51,7 @@ struct PackageTests {
     @Test("README can be read in a few minutes, and has a picture")
     func readme() {
         let readme = SourceTree.file("README.md")
-        #expect(readme.lines.count <= 121)
+        #expect(readme.lines.count <= 100)
         #expect(readme.text.contains("](docs/socktui.svg)") && SourceTree.exists("docs/socktui.cast"))
     }
 
