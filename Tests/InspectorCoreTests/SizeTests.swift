@@ -35,10 +35,10 @@ struct SizeTests {
         #expect(fault == nil, "\(fault ?? "") of \(canvas.size):\n\(canvas.text)", sourceLocation: location)
     }
 
-    @Test("Every size from 1x1 to 100x40 is drawn", arguments: paths.indices)
+    @Test("Keys can be pressed at any size from 1x1 to 200x50", arguments: paths.indices)
     func everySize(_ index: Int) {
-        for width in stride(from: 1, through: 100, by: 4) {
-            for height in stride(from: 1, through: 40, by: 4) {
+        for width in stride(from: 1, through: 200, by: 11) {
+            for height in stride(from: 1, through: 50, by: 6) {
                 let size = Size(width, height)
                 var model = World.model(once: true, size: size)
                 for key in Self.paths[index] { model.press(key) }
@@ -46,6 +46,97 @@ struct SizeTests {
                 // The terminal may have changed since the last message.
                 Self.check(draw(model, Size(height, width)))
             }
+        }
+    }
+
+    /// Each screen has every fifth width and every third height, and its neighbors those between. The width and the
+    /// height at which panes appear and go are among them.
+    @Test("Every pane and every dialog is drawn from 1x1 to 200x50", arguments: Screen.all.indices)
+    func everyScreen(_ index: Int) {
+        let screen = Screen.all[index]
+        var model = screen.model(Size(80, 24))
+        let heights = Array(stride(from: 1 + index % 3, through: 50, by: 3))
+        let widths = Array(stride(from: 1 + index % 5, through: 200, by: 5)) + [39, 40, 59, 60, 119, 120]
+        for (step, width) in widths.enumerated() {
+            let size = Size(width, heights[step % heights.count])
+            _ = model.update(.resized(size))
+            Self.check(draw(model, size))
+        }
+    }
+
+    @Test("Every kind of pane and of dialog is among the screens that are drawn at every size")
+    func kinds() {
+        var (tabs, forms, choices) = (Set<Model.Tab>(), Set<String>(), Set<String>())
+        for screen in Screen.all {
+            let model = screen.model(Size(80, 24))
+            tabs.insert(model.tab)
+            switch model.dialogs.open {
+            case .form(let form): forms.insert(Self.kind(form.purpose))
+            case .menu(let menu): choices.formUnion(menu.items.map { Self.kind($0.choice) })
+            case nil: break
+            }
+        }
+        #expect(tabs == Set(Model.Tab.allCases))
+        let allForms: Set = [
+            "connect", "listen", "read", "answer", "timeout", "watermarks", "tls", "reply", "pace", "save",
+            "saveMarked",
+            "destination",
+        ]
+        #expect(forms == allForms)
+        let allChoices: Set = [
+            "close", "trust", "showDetail", "halfClose", "sayClose", "paste", "answerConnection", "operation", "cancel",
+            "changeTimeout", "answer", "template", "addReply", "setReplies", "marked", "quit", "peek", "stay",
+            "release",
+            "typeRelease", "editHeld", "askReset", "resetHeld", "breaksOff", "column",
+        ]
+        #expect(choices == allChoices)
+    }
+
+    /// The switches have every case, so that a new one is added here, and then to the screens.
+    private static func kind(_ purpose: Form.Purpose) -> String {
+        switch purpose {
+        case .connect: "connect"
+        case .listen: "listen"
+        case .read: "read"
+        case .answer: "answer"
+        case .timeout: "timeout"
+        case .watermarks: "watermarks"
+        case .tls: "tls"
+        case .reply: "reply"
+        case .pace: "pace"
+        case .save: "save"
+        case .saveMarked: "saveMarked"
+        case .destination: "destination"
+        }
+    }
+
+    private static func kind(_ choice: Menu.Choice) -> String {
+        switch choice {
+        case .close: "close"
+        case .trust: "trust"
+        case .showDetail: "showDetail"
+        case .halfClose: "halfClose"
+        case .sayClose: "sayClose"
+        case .paste: "paste"
+        case .answerConnection: "answerConnection"
+        case .operation: "operation"
+        case .cancel: "cancel"
+        case .changeTimeout: "changeTimeout"
+        case .answer: "answer"
+        case .template: "template"
+        case .addReply: "addReply"
+        case .setReplies: "setReplies"
+        case .marked: "marked"
+        case .quit: "quit"
+        case .peek: "peek"
+        case .stay: "stay"
+        case .release: "release"
+        case .typeRelease: "typeRelease"
+        case .editHeld: "editHeld"
+        case .askReset: "askReset"
+        case .resetHeld: "resetHeld"
+        case .breaksOff: "breaksOff"
+        case .column: "column"
         }
     }
 
