@@ -1,7 +1,7 @@
 import InspectorCore
 import SocketCore
 
-/// Dialogs that have no picture, but are drawn at every size.
+/// Dialogs without a picture, for `SizeTests`.
 enum DialogScreens {
     static let all = [
         Screen("operation-asking") { world($0, ["d", "1"]) },

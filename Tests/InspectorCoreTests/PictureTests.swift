@@ -3,8 +3,8 @@ import InspectorCore
 import Testing
 
 extension Picture {
-    /// Every stored picture. A whole screen is stored only where its layout is a different one. Everything else is
-    /// stored as the part that differs, so that a changed word changes few files.
+    /// Every stored picture. Only distinct layouts are stored as whole screens. Everything else is stored as the part
+    /// that differs, so that a changed word changes few files.
     static let all: [Picture] = screens + parts + dialogs + looks
 
     private static let screens: [Picture] =
@@ -91,7 +91,7 @@ struct PictureTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
         "Screens")
 
-    /// Compares a picture with the one that is stored; with SOCKTUI_WRITE_SCREENS=1 it stores it instead.
+    /// Compares a picture with the stored one, or stores it if SOCKTUI_WRITE_SCREENS is 1.
     @Test("Every picture is as it is stored", arguments: Picture.all)
     func stored(_ picture: Picture) throws {
         let file = Self.folder.appendingPathComponent(picture.file)
@@ -105,7 +105,7 @@ struct PictureTests {
     }
 
     @Test("Every stored file is a picture that is compared, and each only once")
-    func none() throws {
+    func leftOver() throws {
         let names = Picture.all.map(\.file)
         #expect(Set(names).count == names.count)
         // `Tests/SockTUITests/DepthPictures.swift` compares these.
@@ -114,7 +114,7 @@ struct PictureTests {
         #expect(Set(files).subtracting(names).subtracting(depths) == [], "no test compares these: delete them")
     }
 
-    /// The characters of Unicode and what is drawn for each in ASCII.
+    /// Pairs of a character drawn in Unicode and the one drawn for it in ASCII.
     private static let twins: Set<[UInt32]> = {
         let (unicode, ascii) = (Glyphs.unicode, Glyphs.ascii)
         let members: [KeyPath<Glyphs, Unicode.Scalar>] = [
@@ -125,7 +125,7 @@ struct PictureTests {
         return Set((pairs + zip(unicode.ramp, ascii.ramp).map { [$0, $1] }).map { $0.map(\.value) })
     }()
 
-    /// All but those with bytes on the screen that are characters in Unicode and escapes in ASCII.
+    /// The screens without bytes that are characters in Unicode and escapes in ASCII.
     private static let alikes = (WorldScreens.views + WorldScreens.states).filter {
         !["nc", "nc-closed", "talk-hex"].contains($0)
     }
@@ -158,7 +158,7 @@ struct PictureTests {
         #expect(rows(Size(20, 5)) == ["too small", "have 20x5", "need 40x10", "", " q quit"])
     }
 
-    /// The rows of a pane without the keys in them, which differ with the focus, and without its rules' dashes.
+    /// Returns the rows of a pane without dashes, blanks and the keys that differ with the focus.
     private static func rows(_ part: Rect, _ canvas: Canvas) -> [String] {
         canvas.text(in: part).split(separator: "\n", omittingEmptySubsequences: false).map { row in
             let keys = [
@@ -181,7 +181,7 @@ struct PictureTests {
         }
     }
 
-    /// What these screens have that others have not.
+    /// Sentences that distinguish these screens from others.
     private static let words: [(String, Size, String)] = [
         (
             "list-filter-bad", Size(80, 24),

@@ -1,21 +1,21 @@
 import InspectorCore
 import Testing
 
-/// A picture that is stored in `Screens`: a whole screen, or the part of it that the picture is about.
+/// A picture stored in `Screens`: a whole screen or a part of one.
 struct Picture: Sendable, CustomTestStringConvertible {
-    /// The name of its file.
+    /// The name of the picture's file.
     let file: String
     let text: @Sendable () -> String
 
     var testDescription: String { file }
 
-    /// A whole screen.
+    /// Returns a picture of a whole screen.
     static func screen(_ name: String, _ size: Size) -> Picture {
         let screen = Screen.named(name)
         return Picture(file: "\(name)-\(size.width)x\(size.height).txt") { draw(screen.model(size), size).text + "\n" }
     }
 
-    /// One part of a screen of 80x24, or of another size, which is then in the file's name.
+    /// Returns a picture of one part of a screen. The size defaults to 80x24; any other is in the file's name.
     static func part(_ part: ScreenPart, _ name: String, _ size: Size? = nil) -> Picture {
         let screen = Screen.named(name)
         let suffix = size.map { "-\($0.width)x\($0.height)" } ?? ""
@@ -24,7 +24,7 @@ struct Picture: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The same part of several screens, below each other in one file: a word changed in it changes this file alone.
+    /// Returns a picture of the same part of several screens, in one file, so that a changed word changes one file.
     static func parts(_ part: ScreenPart, _ file: String, _ size: Size = Size(80, 24), of names: [String]) -> Picture {
         let screens = names.map(Screen.named)
         return Picture(file: "\(file).txt") {
@@ -32,7 +32,7 @@ struct Picture: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The styles of a screen's cells.
+    /// Returns a picture of the styles of a screen's cells.
     static func looks(_ name: String, _ sizes: [Size] = [Size(80, 24)]) -> Picture {
         let screen = Screen.named(name)
         return Picture(file: "\(name).looks") {
@@ -44,8 +44,8 @@ struct Picture: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// For each row the runs of cells that are not plain, by columns, with the role's name and `b`, `r`, `u` for bold,
-    /// reverse and underline.
+    /// Returns, for each row, the columns of each run of cells that are not plain, the name of their role, and `b`, `r`
+    /// and `u` for bold, reverse and underline.
     private static func looks(_ canvas: Canvas) -> String {
         var rows: [String] = []
         for y in 0..<canvas.size.height {
@@ -69,24 +69,24 @@ struct Picture: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A part of the screen that can be looked at without the rest.
+/// A part of the screen that a picture can show alone.
 enum ScreenPart: Sendable {
     /// The header and the tabs.
     case header
     /// The last two rows.
     case footer
-    /// The list without what is below it, the traffic with its queues and its line, the detail, the events, or the
-    /// output: the one that has the focus.
+    /// The pane with the focus: the list without what is below it, the traffic with its queues and its composer, the
+    /// detail, the events, the output or the start screen.
     case pane
-    /// What is shown of the selected connection below the list.
+    /// The first rows of the preview below the list.
     case preview
     /// The summary of warnings.
     case warnings
     case queues, traffic, composer
-    /// The open dialog or the palette, drawn over nothing.
+    /// The open dialog or the palette, without the screen behind it.
     case dialog, palette
 
-    /// Returns the part as text, without the blank rows at its end.
+    /// Returns the part as text, without blank rows at its end.
     func text(_ model: Model, _ size: Size) -> String {
         let layout = model.layout(size, model.tab)
         let whole = Rect(size)
@@ -125,7 +125,7 @@ enum ScreenPart: Sendable {
 }
 
 extension Canvas {
-    /// The text of these cells, without the blanks at the end of each row and the blank rows at the end.
+    /// Returns the text of these cells, without blanks at the end of a row and blank rows at the end.
     func text(in rect: Rect) -> String {
         var part = Canvas(Size(rect.width, rect.height))
         for y in 0..<rect.height {
@@ -136,7 +136,7 @@ extension Canvas {
         return text
     }
 
-    /// The text of the smallest part that has everything that was drawn.
+    /// The text of the smallest rectangle that contains all drawn cells.
     fileprivate var drawn: String {
         let places = (0..<size.height).flatMap { y in (0..<size.width).map { (x: $0, y: y) } }
             .filter { self[$0.x, $0.y] != .blank }

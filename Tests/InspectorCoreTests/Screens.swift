@@ -1,7 +1,7 @@
 import InspectorCore
 import SocketCore
 
-/// A state of the model that is looked at in pictures, and at every size.
+/// A state of the model, for pictures and for `SizeTests`.
 struct Screen: Sendable {
     let name: String
     let model: @Sendable (Size) -> Model
@@ -19,7 +19,7 @@ struct Screen: Sendable {
     }
 }
 
-/// The views of one engine, each in the states that are worth a picture.
+/// The views of one engine in different states.
 enum WorldScreens {
     static let views = ["start", "list", "talk", "detail", "events", "help", "connect", "nc"]
     static let states = [
