@@ -145,27 +145,31 @@ struct DissectionTests {
         #expect(text.contains("36 more lines of tshark not kept") && text.contains("7 lines of tshark were too long"))
     }
 
-    @Test("Pictures", arguments: PictureTests.sizes)
-    func pictures(_ size: Size) throws {
-        var model = Conversation.model(ascii: true, size: size)
-        model.press(.escape)
-        _ = model.update(.command("view dissected"))
-        _ = model.update(
-            Self.news(
-                "4\tHTTP\tGET / HTTP/1.0 ", "5\tTCP\t8000 -> 40100 [PSH, ACK] Seq=1 Ack=17 Win=65535 Len=57",
-                "6\tHTTP\tHTTP/1.0 200 OK  (text/plain)"))
-        model.press(.enter)
-        _ = model.update(
-            .dissection(
-                .tree(
-                    run: 1, item: 2,
-                    ["Hypertext Transfer Protocol", "    HTTP/1.0 200 OK\\r\\n", "    Server: demo\\r\\n"], more: 0)))
-        try Pictures.check(model, "dissected", size)
-        var absent = Conversation.model(ascii: true, size: size)
-        absent.press(.escape)
-        _ = absent.update(.command("view dissected"))
-        _ = absent.update(
-            .dissection(.ended(run: 1, "tshark is not installed: sudo apt install tshark; then :view dissected")))
-        try Pictures.check(absent, "dissected-absent", size)
-    }
+    static let screens: [Screen] = [
+        Screen("dissected") { size in
+            var model = Conversation.model(ascii: true, size: size)
+            model.press(.escape)
+            _ = model.update(.command("view dissected"))
+            _ = model.update(
+                news(
+                    "4\tHTTP\tGET / HTTP/1.0 ", "5\tTCP\t8000 -> 40100 [PSH, ACK] Seq=1 Ack=17 Win=65535 Len=57",
+                    "6\tHTTP\tHTTP/1.0 200 OK  (text/plain)"))
+            model.press(.enter)
+            _ = model.update(
+                .dissection(
+                    .tree(
+                        run: 1, item: 2,
+                        ["Hypertext Transfer Protocol", "    HTTP/1.0 200 OK\\r\\n", "    Server: demo\\r\\n"],
+                        more: 0)))
+            return model
+        },
+        Screen("dissected-absent") { size in
+            var model = Conversation.model(ascii: true, size: size)
+            model.press(.escape)
+            _ = model.update(.command("view dissected"))
+            _ = model.update(
+                .dissection(.ended(run: 1, "tshark is not installed: sudo apt install tshark; then :view dissected")))
+            return model
+        },
+    ]
 }

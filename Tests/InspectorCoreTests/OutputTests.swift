@@ -186,11 +186,12 @@ struct OutputTests {
         }
     }
 
-    @Test("pictures of the pane", arguments: PictureTests.sizes)
-    func pictures(size: Size) throws {
-        var model = Self.model(
-            .running(process: 77), (1...60).map { "line \($0) of what it says\n" }.joined(), size: size)
-        model.press(.character("5"))
-        try Pictures.check(model, "output", size)
-    }
+    static let screens: [Screen] = [
+        Screen("output") { size in
+            var model = model(
+                .running(process: 77), (1...60).map { "line \($0) of what it says\n" }.joined(), size: size)
+            model.press(.character("5"))
+            return model
+        }
+    ]
 }

@@ -1,40 +1,53 @@
-import FoundationEssentials
 import InspectorCore
 import InspectorScreen
-import SocketCore
 import Testing
 
-/// Compares a picture with the one that is stored; with SOCKTUI_WRITE_SCREENS=1 it stores it instead.
-enum Pictures {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-        "Screens")
+/// A picture stored in `Screens`: a whole screen or a part of one.
+struct Picture: Sendable, CustomTestStringConvertible {
+    /// The name of the picture's file.
+    let file: String
+    let text: @Sendable () -> String
 
-    static func check(
-        _ model: Model, _ name: String, _ size: Size, _ location: SourceLocation = #_sourceLocation
-    ) throws {
-        try check(draw(model, size), name, size, location)
+    var testDescription: String { file }
+
+    /// Returns a picture of a whole screen.
+    static func screen(_ name: String, _ size: Size) -> Picture {
+        let screen = Screen.named(name)
+        return Picture(file: "\(name)-\(size.width)x\(size.height).txt") { draw(screen.model(size), size).text + "\n" }
     }
 
-    static func check(
-        _ canvas: Canvas, _ name: String, _ size: Size, _ location: SourceLocation = #_sourceLocation
-    ) throws {
-        try compare(canvas.text + "\n", "\(name)-\(size.width)x\(size.height).txt", location)
-    }
-
-    /// Compares a text with the one that is stored under this name, or stores it.
-    static func compare(_ text: String, _ name: String, _ location: SourceLocation = #_sourceLocation) throws {
-        let file = folder.appendingPathComponent(name)
-        if ProcessInfo.processInfo.environment["SOCKTUI_WRITE_SCREENS"] == "1" {
-            try text.write(to: file, atomically: true, encoding: .utf8)
-            return
+    /// Returns a picture of one part of a screen. The size defaults to 80x24; any other is in the file's name.
+    static func part(_ part: ScreenPart, _ name: String, _ size: Size? = nil) -> Picture {
+        let screen = Screen.named(name)
+        let suffix = size.map { "-\($0.width)x\($0.height)" } ?? ""
+        return Picture(file: "\(name)\(suffix).txt") {
+            part.text(screen.model(size ?? Size(80, 24)), size ?? Size(80, 24)) + "\n"
         }
-        let stored = try String(contentsOf: file, encoding: .utf8)
-        #expect(text == stored, "\(file.lastPathComponent) differs:\n\(text)", sourceLocation: location)
     }
 
-    /// How a picture looks: for each row the runs of cells that are not plain, by columns, with the role's name and
-    /// `b`, `r`, `u` for bold, reverse and underline.
-    static func looks(_ canvas: Canvas) -> String {
+    /// Returns a picture of the same part of several screens, in one file, so that a changed word changes one file.
+    static func parts(_ part: ScreenPart, _ file: String, _ size: Size = Size(80, 24), of names: [String]) -> Picture {
+        let screens = names.map(Screen.named)
+        return Picture(file: "\(file).txt") {
+            screens.map { "== \($0.name)\n" + part.text($0.model(size), size) + "\n" }.joined()
+        }
+    }
+
+    /// Returns a picture of the styles of a screen's cells.
+    static func looks(_ name: String, _ sizes: [Size] = [Size(80, 24)]) -> Picture {
+        let screen = Screen.named(name)
+        return Picture(file: "\(name).looks") {
+            sizes.map { size in
+                let model = screen.model(size)
+                let canvas = model.dialogs.open == nil ? draw(model, size) : ScreenPart.dialog.alone(model, size)
+                return "== \(size.width)x\(size.height)\n" + looks(canvas)
+            }.joined()
+        }
+    }
+
+    /// Returns, for each row, the columns of each run of cells that are not plain, the name of their role, and `b`, `r`
+    /// and `u` for bold, reverse and underline.
+    private static func looks(_ canvas: Canvas) -> String {
         var rows: [String] = []
         for y in 0..<canvas.size.height {
             var runs: [String] = []
@@ -57,188 +70,78 @@ enum Pictures {
     }
 }
 
-@Suite("Pictures")
-struct PictureTests {
-    static let sizes = [Size(40, 10), Size(60, 16), Size(80, 24), Size(120, 35), Size(200, 50)]
+/// A part of the screen that a picture can show alone.
+enum ScreenPart: Sendable {
+    /// The header and the tabs.
+    case header
+    /// The last two rows.
+    case footer
+    /// The pane with the focus: the list without what is below it, the traffic with its queues and its composer, the
+    /// detail, the events, the output or the start screen.
+    case pane
+    /// The first rows of the preview below the list.
+    case preview
+    /// The summary of warnings.
+    case warnings
+    case queues, traffic, composer
+    /// The open dialog or the palette, without the screen behind it.
+    case dialog, palette
 
-    /// A model in one of the states that are worth a picture.
-    private static func model(_ name: String, ascii: Bool, _ size: Size) -> Model {
-        switch name {
-        case "start":
-            var model = Model(options: .init(ascii: ascii, version: "0.1"))
-            _ = model.update(.resized(size))
-            _ = model.update(.start(World.offers))
-            return model
-        case "start-many", "start-typed", "start-chosen", "start-error": return startModel(name, ascii: ascii, size)
-        case "list-empty":
-            var model = Model(options: .init(ascii: ascii, version: "0.1"))
-            _ = model.update(.resized(size))
-            _ = model.update(.snapshot(World.snapshot([World.dialing])))
-            _ = model.update(.snapshot(World.snapshot([])))
-            return model
-        case "nc": return Conversation.model(ascii: ascii, size: size)
-        case "nc-closed": return Conversation.closed(ascii: ascii, size: size)
-        default: break
-        }
-        var model = World.model(ascii: ascii, size: size)
-        if name == "answer-waiting" {
-            _ = model.update(.snapshot(holding))
-            _ = model.update(.peers([SocketID(3): PeerEnd(waiting: waiting)]))
-        }
-        if name == "templates" { _ = model.update(.templates(templates)) }
-        for key in keys(name) { model.press(key) }
-        if name == "talk-composer-escapes" { model.type("GET /v1/status HTTP/1.1\\r\\nHost: example\\r\\n") }
-        if name == "palette-typed" { model.type("clo") }
-        if name == "palette-arguments" { model.type("read ") }
-        if name == "list-filter" { model.type("port:8080 state:estab") }
-        if name == "list-filter-bad" { model.type("state:nowhere") }
-        if name == "frozen" { _ = model.update(.snapshot(later)) }
-        return model
-    }
-
-    /// The start screen with more to offer than fits.
-    private static func startModel(_ name: String, ascii: Bool, _ size: Size) -> Model {
-        var model = Model(options: .init(ascii: ascii, version: "0.1"))
-        _ = model.update(.resized(size))
-        var offers = World.offers
-        offers.recent += (1...18).map { .init(text: "host\($0).example:80", age: "3 days ago") }
-        offers.listening += (1...20).map { .init(address: "127.0.0.1:\(9000 + $0)", program: "nginx[\(700 + $0)]") }
-        offers.programs = [.init(title: "chatd[4242]", age: "up 2:04:10", path: "/run/user/1/socktui/4242-1.sock")]
-        _ = model.update(.start(offers))
-        switch name {
-        case "start-typed": model.type("redis")
-        case "start-chosen": for _ in 0..<30 { model.press(.down) }
-        case "start-error":
-            model.type("attach 25702")
-            _ = model.update(
-                .refused(
-                    "25702: process 25702 is not inspectable; run it with SOCKETKIT_INSPECT=1, or let it call "
-                        + "SocketEngine.serve() once it has started"))
-        default: break
-        }
-        return model
-    }
-
-    private static let templates = [
-        Template(name: "http-get", mode: .escapes, body: "GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n", ending: .none),
-        Template(name: "ping", mode: .text, body: "PING", ending: .crlf, readAfter: .available(limit: nil)),
-    ]
-
-    /// Three connections wait at the listener.
-    private static var holding: EngineSnapshot {
-        var snapshot = World.full
-        for index in snapshot.sockets.indices where snapshot.sockets[index].role == .listener {
-            snapshot.sockets[index].kernel?.receiveQueue = 3
-        }
-        return snapshot
-    }
-
-    private static let waiting = [
-        PeerEnd.Waiting(
-            peer: "127.0.0.1:47256", program: PeerEnd.Program(process: 24697, name: "curl", descriptor: 5)),
-        PeerEnd.Waiting(peer: "192.0.2.77:51040"),
-    ]
-
-    private static var later: EngineSnapshot {
-        var snapshot = World.full
-        snapshot.time = World.at(14, 2, 15)
-        snapshot.wallNanoseconds += 1_800_000_000
-        snapshot.events = (225..<357).map {
-            SocketEvent(sequence: $0, time: snapshot.time, socket: SocketID(8), kind: .readPartial)
-        }
-        snapshot.nextEvent = 357
-        return snapshot
-    }
-
-    private static func keys(_ name: String) -> [Key] {
-        switch name {
-        case "talk": [.character("2")]
-        case "talk-hex": [.character("2"), .character("v")]
-        case "talk-escaped": [.character("2"), .character("v"), .character("v"), .up, .up]
-        case "talk-composer-escapes": [.enter, .alt("t")]
-        case "talk-unread": [.character("j"), .character("j"), .character("j"), .character("2")]
-        case "talk-listener": [.character("2")] + Array(repeating: .character("["), count: 3)
-        case "talk-closed": [.character("2"), .character("[")]
-        case "detail": [.character("3")]
-        case "detail-long": [.character("3"), .character("]"), .character("]"), .character("j"), .character("j")]
-        case "detail-closed": [.character("3"), .character("[")]
-        case "events": [.character("4")]
-        case "frozen": [.character("4"), .character(" ")]
-        case "help": [.character("?")]
-        case "help-moved": [.character("?")] + Array(repeating: .down, count: 40)
-        case "palette", "palette-typed", "palette-arguments": [":"]
-        case "connect": [.character("c"), .tab]
-        case "listen": [.character("l")]
-        case "read": [.character("r"), .right, .right]
-        case "read-frame": [.character("r"), .character("f")]
-        case "operations": [.character("d"), .character("j")]
-        case "operation": [.character("d"), .character("2")]
-        case "watermarks": [.character("b")]
-        case "save": [.character("2"), .character("o")]
-        case "reply": [.character("R")]
-        case "templates": [.enter, .alt("o")]
-        case "pace": [.enter, .alt("r"), .tab, .character("3")]
-        case "close": [.character("x"), .character("j")]
-        case "answer": [.character("A")]
-        case "answer-waiting": [.character("g"), .character("A")]
-        case "events-cursor": [.character("4")] + Array(repeating: .up, count: 9)
-        case "quit": [.character("q")]
-        case "list-filter", "list-filter-bad": [.character("f")]
-        case "marked": [.character("a"), .character("X")]
-        case "preview-unread": [.character("j"), .character("j"), .character("j")]
-        default: []
+    /// Returns the part as text, without blank rows at its end.
+    func text(_ model: Model, _ size: Size) -> String {
+        let layout = model.layout(size, model.tab)
+        let whole = Rect(size)
+        switch self {
+        case .header: return draw(model, size).text(in: whole.top(2))
+        case .footer: return draw(model, size).text(in: whole.bottom(2))
+        case .preview: return draw(model, size).text(in: layout.preview.top(5))
+        case .warnings: return draw(model, size).text(in: layout.warnings)
+        case .queues: return draw(model, size).text(in: layout.talkLayout.queues)
+        case .traffic: return draw(model, size).text(in: layout.talkLayout.traffic)
+        case .composer: return draw(model, size).text(in: layout.talkLayout.composer)
+        case .dialog, .palette: return alone(model, size).drawn
+        case .pane:
+            let rect =
+                switch model.tab {
+                case .start: whole.trimmed(bottom: 2)
+                case .list: layout.list
+                case .talk: layout.talk
+                case .detail: layout.detail
+                case .events, .output: layout.body
+                }
+            return draw(model, size).text(in: rect)
         }
     }
 
-    static let views = ["start", "list", "talk", "detail", "events", "help", "connect", "nc"]
-    static let states = [
-        "list-empty", "nc-closed", "talk-hex", "talk-escaped", "talk-composer-escapes", "talk-unread", "talk-listener",
-        "talk-closed", "detail-long", "detail-closed", "events-cursor", "answer-waiting", "frozen", "listen", "read",
-        "close", "answer", "quit",
-        "list-filter", "list-filter-bad", "preview-unread", "read-frame", "operations", "operation", "watermarks",
-        "pace", "save", "reply", "templates", "marked", "start-many", "start-typed", "start-chosen", "start-error",
-        "help-moved",
-        "palette", "palette-typed", "palette-arguments",
-    ]
-
-    @Test("Every view in ASCII at every size, and how it looks there", arguments: views)
-    func ascii(_ name: String) throws {
-        var looks = ""
-        for size in Self.sizes {
-            let canvas = draw(Self.model(name, ascii: true, size), size)
-            try Pictures.check(canvas, name, size)
-            looks += "== \(size.width)x\(size.height)\n" + Pictures.looks(canvas)
+    /// Returns an empty screen with only the open dialog or the palette.
+    func alone(_ model: Model, _ size: Size) -> Canvas {
+        var canvas = Canvas(size)
+        if case .palette = self {
+            PaletteView.draw(model, model.layout(size, model.tab), on: &canvas)
+        } else if let dialog = model.dialogs.open {
+            DialogView.draw(dialog, model, on: &canvas)
         }
-        try Pictures.compare(looks, "\(name).looks")
+        return canvas
     }
+}
 
-    @Test("Every view in Unicode at every size", arguments: views)
-    func unicode(_ name: String) throws {
-        for size in Self.sizes { try Pictures.check(Self.model(name, ascii: false, size), "\(name)-unicode", size) }
-    }
-
-    @Test("Both sets of characters look alike: what a cell means does not hang on them", arguments: views)
-    func alike(_ name: String) {
-        let size = Size(80, 24)
-        let ascii = draw(Self.model(name, ascii: true, size), size)
-        let unicode = draw(Self.model(name, ascii: false, size), size)
-        let differing = (0..<size.height).filter { row in
-            (0..<size.width).contains { ascii[$0, row].style != unicode[$0, row].style }
+extension Canvas {
+    /// Returns the text of these cells, without blanks at the end of a row and blank rows at the end.
+    func text(in rect: Rect) -> String {
+        var part = Canvas(Size(rect.width, rect.height))
+        for y in 0..<rect.height {
+            for x in 0..<rect.width { part[x, y] = self[rect.x + x, rect.y + y] }
         }
-        // The talk shows escapes in ASCII where Unicode has characters.
-        if name != "talk" && name != "nc" { #expect(differing.isEmpty, "rows \(differing)") }
+        var text = part.text
+        while text.last == "\n" { text.removeLast() }
+        return text
     }
 
-    @Test("What a view looks like in other states", arguments: states)
-    func inOtherStates(_ name: String) throws {
-        for size in Self.sizes {
-            try Pictures.check(Self.model(name, ascii: true, size), name, size)
-        }
-    }
-
-    @Test("Too small a screen says so")
-    func tooSmall() throws {
-        try Pictures.check(Self.model("list", ascii: true, Size(44, 9)), "too-small", Size(44, 9))
-        try Pictures.check(Self.model("list", ascii: true, Size(20, 5)), "too-small", Size(20, 5))
+    /// The text of the smallest rectangle that contains all drawn cells.
+    fileprivate var drawn: String {
+        let places = (0..<size.height).flatMap { y in (0..<size.width).map { (x: $0, y: y) } }
+            .filter { self[$0.x, $0.y] != .blank }
+        let (left, top) = (places.map(\.x).min() ?? 0, places.map(\.y).min() ?? 0)
+        return text(in: Rect(x: left, y: top, width: size.width - left, height: size.height - top))
     }
 }

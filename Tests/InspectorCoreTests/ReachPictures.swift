@@ -171,73 +171,59 @@ enum AttachedWorld {
     }
 }
 
-@Suite("Pictures of what other programs do")
-struct ReachPictures {
-    @Test("A relay: one row for each connection, which end is held back, and what was refused", arguments: sizes)
-    func relay(_ size: Size) throws {
-        var model = RelayWorld.model(ascii: true, size)
-        model.press(.character("j"))
-        try Pictures.check(model, "relay", size)
-        model = RelayWorld.model(ascii: false, size)
-        model.press(.character("j"))
-        _ = model.update(.peers(RelayWorld.peers))
-        try Pictures.check(model, "relay-unicode", size)
-    }
+/// The screens of what other programs do.
+enum ReachScreens {
+    static let all = [
+        // Which end is held back, and what was refused.
+        Screen("relay") { size in
+            var model = RelayWorld.model(ascii: true, size)
+            model.press(.character("j"))
+            return model
+        },
+        Screen("relay-unicode") { size in
+            var model = RelayWorld.model(ascii: false, size)
+            model.press(.character("j"))
+            _ = model.update(.peers(RelayWorld.peers))
+            return model
+        },
+        Screen("relay-legs") { size in
+            var model = RelayWorld.model(ascii: true, size)
+            model.press(.character("K"))
+            _ = model.update(.command("select 5"))
+            return model
+        },
+        // The client and the server in one conversation.
+        Screen("relay-talk") { size in
+            var model = RelayWorld.model(ascii: true, size)
+            model.press(.enter)
+            _ = model.update(.snapshot(RelayWorld.talking))
+            return model
+        },
+        Screen("found") { FoundWorld.model(ascii: true, $0) },
+        // What the peer has not read.
+        Screen("attach") { AttachedWorld.model(ascii: true, $0, programs: 1) },
+        Screen("attach-two") { size in
+            var model = AttachedWorld.model(ascii: true, size)
+            for _ in model.list.rows where model.list.selected?.ordinal != 1 { model.press(.character("j")) }
+            return model
+        },
+        Screen("attach-silent") { attached($0, .silent(.seconds(7))) },
+        Screen("attach-ended") { attached($0, .ended("it has ended")) },
+        Screen("start-programs") { size in
+            var model = Model(options: .init(ascii: true, version: "0.1"))
+            _ = model.update(.resized(size))
+            var offers = World.offers
+            offers.programs = [.init(title: "chatd[4242]", age: "up 2:04:10", path: "/run/user/1/socktui/4242-1.sock")]
+            _ = model.update(.start(offers))
+            return model
+        },
+    ]
 
-    @Test("A relay with a row for each leg", arguments: sizes)
-    func legs(_ size: Size) throws {
-        var model = RelayWorld.model(ascii: true, size)
-        model.press(.character("K"))
-        _ = model.update(.command("select 5"))
-        try Pictures.check(model, "relay-legs", size)
-    }
-
-    @Test("A relayed connection: the client and the server in one conversation", arguments: sizes)
-    func conversation(_ size: Size) throws {
-        var model = RelayWorld.model(ascii: true, size)
-        model.press(.enter)
-        _ = model.update(.snapshot(RelayWorld.talking))
-        try Pictures.check(model, "relay-talk", size)
-    }
-
-    @Test("What a search through all payloads has found", arguments: sizes)
-    func found(_ size: Size) throws {
-        try Pictures.check(FoundWorld.model(ascii: true, size), "found", size)
-    }
-
-    private static let sizes = PictureTests.sizes
-
-    @Test("An attached program, and what the peer has not read", arguments: PictureTests.sizes)
-    func attached(_ size: Size) throws {
-        try Pictures.check(AttachedWorld.model(ascii: true, size, programs: 1), "attach", size)
-    }
-
-    @Test("Two attached programs", arguments: [Size(80, 24), Size(120, 35)])
-    func several(_ size: Size) throws {
-        var model = AttachedWorld.model(ascii: true, size)
-        for _ in model.list.rows where model.list.selected?.ordinal != 1 { model.press(.character("j")) }
-        try Pictures.check(model, "attach-two", size)
-    }
-
-    @Test("Attached programs that tell nothing more")
-    func silent() throws {
-        let size = Size(80, 24)
+    /// A program that tells nothing more.
+    private static func attached(_ size: Size, _ state: ProgramInfo.State) -> Model {
         var model = AttachedWorld.model(ascii: true, size, programs: 1)
-        var program = ProgramInfo(ordinal: 0, name: "chatd", process: 4242, state: .silent(.seconds(7)))
+        let program = ProgramInfo(ordinal: 0, name: "chatd", process: 4242, state: state)
         _ = model.update(.programs(ProgramNews(programs: [program])))
-        try Pictures.check(model, "attach-silent", size)
-        program.state = .ended("it has ended")
-        _ = model.update(.programs(ProgramNews(programs: [program])))
-        try Pictures.check(model, "attach-ended", size)
-    }
-
-    @Test("The start screen offers programs that can be inspected", arguments: [Size(60, 16), Size(80, 24)])
-    func start(_ size: Size) throws {
-        var model = Model(options: .init(ascii: true, version: "0.1"))
-        _ = model.update(.resized(size))
-        var offers = World.offers
-        offers.programs = [.init(title: "chatd[4242]", age: "up 2:04:10", path: "/run/user/1/socktui/4242-1.sock")]
-        _ = model.update(.start(offers))
-        try Pictures.check(model, "start-programs", size)
+        return model
     }
 }

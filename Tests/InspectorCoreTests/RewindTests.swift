@@ -264,10 +264,12 @@ struct RewindTests {
         ])
     func wrong(text: String) { #expect(InstantText.parse(text) == nil) }
 
-    @Test("Pictures of a rewound file", arguments: PictureTests.sizes)
-    func pictures(size: Size) throws {
-        var model = Self.model(size)
-        press(&model, .shiftLeft)
-        try Pictures.check(model, "rewound", size)
-    }
+    static let screens: [Screen] = [
+        Screen("rewound") { size in
+            var model = model(size)
+            _ = model.update(.key(.shiftLeft))
+            _ = model.update(.snapshot(answer(model)))
+            return model
+        }
+    ]
 }

@@ -21,7 +21,8 @@ struct SeededGenerator: RandomNumberGenerator {
 struct SanitizerTests {
     /// Scalars that no cell may hold.
     static func isDangerous(_ value: UInt32) -> Bool {
-        value < 0x20 && value != 0 || (0x7F...0x9F).contains(value) || (0x202A...0x202E).contains(value)
+        if value >= 0x20 && value < 0x7F { return false }
+        return value < 0x20 && value != 0 || (0x7F...0x9F).contains(value) || (0x202A...0x202E).contains(value)
             || (0x2066...0x2069).contains(value) || value == 0x200E || value == 0x200F || value == 0xFEFF
             || (0x2028...0x2029).contains(value) || value == 0xAD || (0x200B...0x200D).contains(value)
     }

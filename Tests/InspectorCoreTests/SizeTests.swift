@@ -13,18 +13,18 @@ struct SizeTests {
 
     /// What is wrong with a picture; nil: nothing.
     private static func fault(_ canvas: Canvas) -> String? {
+        let cells = canvas.cells
         for y in 0..<canvas.size.height {
+            var before = 1
             for x in 0..<canvas.size.width {
-                let cell = canvas[x, y]
+                let cell = cells[y * canvas.size.width + x]
                 if SanitizerTests.isDangerous(cell.scalar) || SanitizerTests.isDangerous(cell.mark) {
                     return "a control character at \(x),\(y)"
                 }
-                let after = x + 1 < canvas.size.width ? canvas[x + 1, y].width : 1
-                let before = x > 0 ? canvas[x - 1, y].width : 1
-                if cell.width == 2 && after != 0 || cell.width == 0 && before != 2 {
-                    return "half a character at \(x),\(y)"
-                }
+                if (before == 2) != (cell.width == 0) { return "half a character at \(x),\(y)" }
+                before = Int(cell.width)
             }
+            if before == 2 { return "half a character at the end of row \(y)" }
         }
         guard let cursor = canvas.cursor else { return nil }
         let isInside = cursor.x >= 0 && cursor.x < canvas.size.width && cursor.y >= 0 && cursor.y < canvas.size.height
@@ -36,10 +36,10 @@ struct SizeTests {
         #expect(fault == nil, "\(fault ?? "") of \(canvas.size):\n\(canvas.text)", sourceLocation: location)
     }
 
-    @Test("Every size from 1x1 to 100x40 is drawn", arguments: paths.indices)
+    @Test("Keys can be pressed at any size from 1x1 to 200x50", arguments: paths.indices)
     func everySize(_ index: Int) {
-        for width in stride(from: 1, through: 100, by: 4) {
-            for height in stride(from: 1, through: 40, by: 4) {
+        for width in stride(from: 1, through: 200, by: 13) {
+            for height in stride(from: 1, through: 50, by: 9) {
                 let size = Size(width, height)
                 var model = World.model(once: true, size: size)
                 for key in Self.paths[index] { model.press(key) }
@@ -47,6 +47,97 @@ struct SizeTests {
                 // The terminal may have changed since the last message.
                 Self.check(draw(model, Size(height, width)))
             }
+        }
+    }
+
+    /// Draws each screen at every fifth width and every third height, and at the widths where panes appear. Screens next
+    /// to each other in the list start at different sizes, so that together they cover all.
+    @Test("Every pane and every dialog is drawn from 1x1 to 200x50", arguments: Screen.all.indices)
+    func everyScreen(_ index: Int) {
+        let screen = Screen.all[index]
+        var model = screen.model(Size(80, 24))
+        let heights = Array(stride(from: 1 + index % 3, through: 50, by: 3))
+        let widths = Array(stride(from: 1 + index % 5, through: 200, by: 5)) + [39, 40, 59, 60, 119, 120]
+        for (step, width) in widths.enumerated() {
+            let size = Size(width, heights[step % heights.count])
+            _ = model.update(.resized(size))
+            Self.check(draw(model, size))
+        }
+    }
+
+    @Test("Every kind of pane and of dialog is among the screens that are drawn at every size")
+    func kinds() {
+        var (tabs, forms, choices) = (Set<Model.Tab>(), Set<String>(), Set<String>())
+        for screen in Screen.all {
+            let model = screen.model(Size(80, 24))
+            tabs.insert(model.tab)
+            switch model.dialogs.open {
+            case .form(let form): forms.insert(Self.kind(form.purpose))
+            case .menu(let menu): choices.formUnion(menu.items.map { Self.kind($0.choice) })
+            case nil: break
+            }
+        }
+        #expect(tabs == Set(Model.Tab.allCases))
+        let allForms: Set = [
+            "connect", "listen", "read", "answer", "timeout", "watermarks", "tls", "reply", "pace", "save",
+            "saveMarked",
+            "destination",
+        ]
+        #expect(forms == allForms)
+        let allChoices: Set = [
+            "close", "trust", "showDetail", "halfClose", "sayClose", "paste", "answerConnection", "operation", "cancel",
+            "changeTimeout", "answer", "template", "addReply", "setReplies", "marked", "quit", "peek", "stay",
+            "release",
+            "typeRelease", "editHeld", "askReset", "resetHeld", "breaksOff", "column",
+        ]
+        #expect(choices == allChoices)
+    }
+
+    /// The switches are exhaustive, so that a new case must be added here, and then to the screens.
+    private static func kind(_ purpose: Form.Purpose) -> String {
+        switch purpose {
+        case .connect: "connect"
+        case .listen: "listen"
+        case .read: "read"
+        case .answer: "answer"
+        case .timeout: "timeout"
+        case .watermarks: "watermarks"
+        case .tls: "tls"
+        case .reply: "reply"
+        case .pace: "pace"
+        case .save: "save"
+        case .saveMarked: "saveMarked"
+        case .destination: "destination"
+        }
+    }
+
+    private static func kind(_ choice: Menu.Choice) -> String {
+        switch choice {
+        case .close: "close"
+        case .trust: "trust"
+        case .showDetail: "showDetail"
+        case .halfClose: "halfClose"
+        case .sayClose: "sayClose"
+        case .paste: "paste"
+        case .answerConnection: "answerConnection"
+        case .operation: "operation"
+        case .cancel: "cancel"
+        case .changeTimeout: "changeTimeout"
+        case .answer: "answer"
+        case .template: "template"
+        case .addReply: "addReply"
+        case .setReplies: "setReplies"
+        case .marked: "marked"
+        case .quit: "quit"
+        case .peek: "peek"
+        case .stay: "stay"
+        case .release: "release"
+        case .typeRelease: "typeRelease"
+        case .editHeld: "editHeld"
+        case .askReset: "askReset"
+        case .resetHeld: "resetHeld"
+        case .breaksOff: "breaksOff"
+        case .column: "column"
         }
     }
 

@@ -81,30 +81,28 @@ struct TLSPictures {
         return model
     }
 
-    private static let states: [(String, SocketSnapshot, [Key])] = [
-        ("tls-queued", queued, [.character("3")]), ("tls-asking", asking, [.character("3")]),
-        ("tls-secure", secure, [.character("3")]), ("tls-talk", queued, [.character("2")]),
-        ("tls-question", asking, [.character("A")]), ("tls-list", queued, [.character("1")]),
-        ("tls-list-asking", asking, [.character("1")]),
-    ]
-
-    @Test("before, during and after the handshake", arguments: states.indices)
-    func pictures(_ index: Int) throws {
-        let (name, socket, keys) = Self.states[index]
-        for size in PictureTests.sizes {
-            try Pictures.check(Self.model(socket, size, keys), name, size)
-        }
-    }
-
-    @Test("the form of T, and what it asks for")
-    func form() throws {
-        var plain = Self.queued
+    private static var plain: SocketSnapshot {
+        var plain = queued
         plain.tls = nil
         (plain.reading.barrier, plain.writing.barrier) = (nil, nil)
-        var model = Self.model(plain, Size(80, 24), [.character("T")])
-        for size in PictureTests.sizes {
-            try Pictures.check(Self.model(plain, size, [.character("T")]), "tls-form", size)
-        }
+        return plain
+    }
+
+    /// Before, during and after the handshake.
+    static let screens: [Screen] = [
+        Screen("tls-queued") { model(queued, $0, [.character("3")]) },
+        Screen("tls-asking") { model(asking, $0, [.character("3")]) },
+        Screen("tls-secure") { model(secure, $0, [.character("3")]) },
+        Screen("tls-talk") { model(queued, $0, [.character("2")]) },
+        Screen("tls-question") { model(asking, $0, [.character("A")]) },
+        Screen("tls-list") { model(queued, $0, [.character("1")]) },
+        Screen("tls-list-asking") { model(asking, $0, [.character("1")]) },
+        Screen("tls-form") { model(plain, $0, [.character("T")]) },
+    ]
+
+    @Test("what the form of T asks for")
+    func form() throws {
+        var model = Self.model(Self.plain, Size(80, 24), [.character("T")])
         guard case .startTLS(let id, let settings)? = model.press(.enter).first else {
             Issue.record("nothing was asked for")
             return

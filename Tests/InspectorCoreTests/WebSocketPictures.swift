@@ -119,21 +119,17 @@ struct WebSocketPictures {
         return model
     }
 
-    private static let states: [(String, SocketSnapshot, [Key])] = [
-        ("ws-opening", opening, [.character("3")]), ("ws-refused", refused, [.character("3")]),
-        ("ws-half", half, [.character("3")]), ("ws-half-list", half, [.character("1")]),
-        ("ws-half-talk", half, [.character("2")]), ("ws-open", open, [.character("3")]),
-        ("ws-closed", closed, [.character("3")]),
-        ("ws-heads", open, [.character("3"), .character("G")]),
+    /// From the handshake to the end.
+    static let screens: [Screen] = [
+        Screen("ws-opening") { model(opening, $0, [.character("3")]) },
+        Screen("ws-refused") { model(refused, $0, [.character("3")]) },
+        Screen("ws-half") { model(half, $0, [.character("3")]) },
+        Screen("ws-half-list") { model(half, $0, [.character("1")]) },
+        Screen("ws-half-talk") { model(half, $0, [.character("2")]) },
+        Screen("ws-open") { model(open, $0, [.character("3")]) },
+        Screen("ws-closed") { model(closed, $0, [.character("3")]) },
+        Screen("ws-heads") { model(open, $0, [.character("3"), .character("G")]) },
     ]
-
-    @Test("from the handshake to the end", arguments: states.indices)
-    func pictures(_ index: Int) throws {
-        let (name, socket, keys) = Self.states[index]
-        for size in PictureTests.sizes {
-            try Pictures.check(Self.model(socket, size, keys), name, size)
-        }
-    }
 
     @Test("the parser is seen to wait for each part of a frame")
     func awaiting() {

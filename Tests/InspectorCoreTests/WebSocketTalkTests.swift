@@ -17,8 +17,8 @@ struct WebSocketTalkTests {
         return socket
     }
 
-    private func model(_ size: Size = Size(80, 24)) -> Model {
-        var model = WebSocketPictures.model(Self.open, size, [])
+    private static func model(_ size: Size = Size(80, 24)) -> Model {
+        var model = WebSocketPictures.model(open, size, [])
         model.press(.character("2"))
         return model
     }
@@ -31,7 +31,7 @@ struct WebSocketTalkTests {
 
     @Test("a line is one text message, hex one binary message, and nothing is added to either")
     func lines() {
-        var model = model()
+        var model = Self.model()
         model.press(.character("w"))
         model.type("hello")
         #expect(sent(model.press(.enter)) == .message(.text("hello")))
@@ -59,7 +59,7 @@ struct WebSocketTalkTests {
             ("fragments \\xff|a", .fragments(.binary, [[0xFF], [0x61]])), ("send hi", .message(.text("hi"))),
         ] as [(String, WebSocketCommand)])
     func commands(_ line: String, _ wanted: WebSocketCommand) {
-        var model = model()
+        var model = Self.model()
         model.press(.character(":"))
         model.type(line)
         #expect(sent(model.press(.enter)) == wanted)
@@ -84,7 +84,7 @@ struct WebSocketTalkTests {
 
     @Test("x offers Close 1000 first")
     func closing() {
-        var model = model()
+        var model = Self.model()
         model.press(.character("x"))
         #expect(sent(model.press(.character("c"))) == .close(.normal, reason: ""))
     }
@@ -116,28 +116,25 @@ struct WebSocketTalkTests {
         return TrafficSnapshot(items: items)
     }
 
-    private func talk(_ size: Size, _ keys: [Key] = []) -> Model {
+    private static func talk(_ size: Size, _ keys: [Key] = []) -> Model {
         var model = model(size)
-        var snapshot = World.snapshot([Self.open])
-        snapshot.trafficOf = Self.id
-        snapshot.traffic = Self.traffic
+        var snapshot = World.snapshot([open])
+        snapshot.trafficOf = id
+        snapshot.traffic = traffic
         _ = model.update(.snapshot(snapshot))
         for key in keys { model.press(key) }
         return model
     }
 
-    @Test("messages with their frames, and control frames between them")
-    func pictures() throws {
-        for size in [Size(40, 10), Size(60, 16), Size(80, 24), Size(120, 35)] {
-            try Pictures.check(talk(size), "ws-talk", size)
-            try Pictures.check(talk(size, [.character("v")]), "ws-talk-hex", size)
-        }
-    }
+    /// Messages with their frames, and control frames between them.
+    static let screens: [Screen] = [
+        Screen("ws-talk") { talk($0) }, Screen("ws-talk-hex") { talk($0, [.character("v")]) },
+    ]
 
     @Test("control frames can be hidden, and are counted then")
     func hidden() {
         let size = Size(80, 24)
-        var model = talk(size, [.character(":")])
+        var model = Self.talk(size, [.character(":")])
         model.type("control off")
         model.press(.enter)
         let text = draw(model, size).text

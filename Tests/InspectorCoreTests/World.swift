@@ -230,14 +230,14 @@ enum World {
         ]
     }
 
-    static var full: EngineSnapshot {
-        var snapshot = snapshot(sockets)
+    static let full: EngineSnapshot = {
+        var snapshot = World.snapshot(sockets)
         snapshot.events = events
         snapshot.nextEvent = 225
         snapshot.traffic = traffic
         snapshot.trafficOf = SocketID(7)
         return snapshot
-    }
+    }()
 
     /// A model that has watched the world for a minute, on the list with the cursor on #7.
     /// `once`: after a single snapshot, which is quicker.

@@ -50,26 +50,14 @@ struct HostPictures {
         return model
     }
 
-    @Test("list, traffic, detail and events", arguments: [("list", "1"), ("talk", "2"), ("detail", "3")])
-    func pictures(_ name: String, _ tab: String) throws {
-        for size in PictureTests.sizes {
-            try Pictures.check(Self.model(size, Character(tab), selecting: 1), "host-\(name)", size)
-        }
-    }
-
-    @Test("a listener and its queue")
-    func listener() throws {
-        for size in PictureTests.sizes {
-            try Pictures.check(Self.model(size, "3", selecting: 2), "host-listener", size)
-        }
-    }
-
-    @Test("programs instead of sockets")
-    func programs() throws {
-        for size in PictureTests.sizes {
-            try Pictures.check(Self.model(size, "p"), "host-programs", size)
-        }
-    }
+    static let screens: [Screen] = [
+        Screen("host-list") { model($0, "1", selecting: 1) }, Screen("host-talk") { model($0, "2", selecting: 1) },
+        Screen("host-detail") { model($0, "3", selecting: 1) },
+        // A listener and its queue.
+        Screen("host-listener") { model($0, "3", selecting: 2) },
+        // Programs instead of sockets.
+        Screen("host-programs") { model($0, "p") },
+    ]
 
     @Test("p lists programs, Enter the sockets of one, Esc goes back; a filter applies")
     func listsPrograms() throws {
