@@ -161,7 +161,7 @@ struct CommandPaletteTests {
         for context in KeyContext.allCases {
             let help = HelpState(context: context)
             let keys = HelpContents(model, help).entries.filter { !$0.name.isEmpty }
-            #expect(Set(keys).count == keys.count, "\(context)")
+            #expect(keys.indices.allSatisfy { !keys[..<$0].contains(keys[$0]) }, "\(context)")
             let layout = HelpLayout(HelpContents(model, help), model.size)
             let room = HelpLayout.box(model.size).width - 4
             #expect(layout.rows.allSatisfy { $0.width <= room })

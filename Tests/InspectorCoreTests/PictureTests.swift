@@ -1,5 +1,6 @@
 import FoundationEssentials
 import InspectorCore
+import InspectorScreen
 import Testing
 
 extension Picture {

@@ -1,5 +1,5 @@
 /// A size in columns and rows.
-package struct Size: Equatable, Sendable {
+package struct Size: Hashable, Sendable {
     package var width: Int
     package var height: Int
 

@@ -1,7 +1,8 @@
-/// Reports the state of an observed WebSocket.
+/// Reports the state of an observed WebSocket. These methods change nothing, and are mutating because the compiler takes
+/// ten seconds to check what they read of a borrowed value with so many fields.
 extension WebSocketObserver {
     /// Returns the current snapshot, or `nil` if no WebSocket was requested.
-    package borrowing func picture() -> WebSocketPicture? {
+    package mutating func picture() -> WebSocketPicture? {
         guard let request else { return nil }
         var picture = WebSocketPicture(role: role, stage: shown, target: request.resource)
         picture.request = request.head
@@ -19,7 +20,7 @@ extension WebSocketObserver {
         return picture
     }
 
-    private borrowing func traffic() -> WebSocketSnapshot? {
+    private mutating func traffic() -> WebSocketSnapshot? {
         guard hasFrames else { return nil }
         var traffic = WebSocketSnapshot(role: role)
         switch shown {
@@ -43,7 +44,7 @@ extension WebSocketObserver {
         return traffic
     }
 
-    private borrowing func observation() -> WebSocketObservation {
+    private mutating func observation() -> WebSocketObservation {
         var observation = WebSocketObservation()
         observation.sending = sent.receiving
         observation.receivedFailure = received.failure
@@ -54,7 +55,7 @@ extension WebSocketObserver {
     }
 
     /// Returns how the WebSocket ended, once the transport has.
-    borrowing func ending(by origin: WebSocketCloseReport.Origin, now: MonotonicTime) -> WebSocketCloseReport {
+    mutating func ending(by origin: WebSocketCloseReport.Origin, now: MonotonicTime) -> WebSocketCloseReport {
         let closes = (sent: sent.close, received: received.close)
         let isUnsaid = closes.sent == nil && closes.received == nil
         return WebSocketCloseReport(
