@@ -27,14 +27,14 @@ let package = Package(
         .target(name: "SocketCore", dependencies: ["CSocketKitZlib"], swiftSettings: strict),
         // The wire between a program and its viewer, recordings and captures.
         .target(name: "SocketRecords", dependencies: ["SocketCore"], swiftSettings: strict),
-        // What the inspector alone needs: faults, relaying, replay, export, patterns.
-        .target(name: "SocketWorkshop", dependencies: ["SocketCore", "SocketRecords"], swiftSettings: strict),
+        // What the inspector does to traffic: faults, relaying, replay, patterns.
+        .target(name: "SocketWorkshop", dependencies: ["SocketCore"], swiftSettings: strict),
+        // From captures to other programs' formats.
+        .target(name: "SocketExport", dependencies: ["SocketRecords", "SocketWorkshop"], swiftSettings: strict),
         // What the inspector knows and says, without a screen.
-        .target(
-            name: "InspectorCore", dependencies: ["SocketCore", "SocketRecords", "SocketWorkshop"],
-            swiftSettings: strict),
+        .target(name: "InspectorCore", dependencies: ["SocketCore", "SocketWorkshop"], swiftSettings: strict),
         // The screen: keys, panes and the model behind them.
-        .target(name: "InspectorScreen", dependencies: ["InspectorCore"], swiftSettings: strict),
+        .target(name: "InspectorScreen", dependencies: ["InspectorCore", "SocketRecords"], swiftSettings: strict),
 
         // Shell: all that does I/O.
         .target(name: "CSocketKitSystem"),
@@ -61,11 +61,15 @@ let package = Package(
         .target(name: "CSockTUITerminal"),
         // Declares libpcap, and loads it when it is asked for: it is no dependency.
         .target(name: "CSockTUIPcap"),
+        // What the inspector does to sockets, files and processes; it knows no screen.
+        .target(
+            name: "InspectorShell",
+            dependencies: ["SocketKit", "SocketExport", "InspectorCore", "HostSockets", "CSockTUIPcap"],
+            swiftSettings: strict),
+        // The program: command line, terminal, run loop.
         .executableTarget(
             name: "SockTUI",
-            dependencies: [
-                "SocketKit", "InspectorScreen", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "CSockTUIPcap",
-            ],
+            dependencies: ["InspectorShell", "InspectorScreen", "CSockTUINcurses", "CSockTUITerminal"],
             swiftSettings: strict),
 
         // What follows does not ship. No product may contain it.
@@ -87,7 +91,7 @@ let package = Package(
         .testTarget(
             name: "SocketRecordsTests", dependencies: ["SocketRecords", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "SocketWorkshopTests", dependencies: ["SocketWorkshop", "SocketTestSupport"], swiftSettings: strict),
+            name: "SocketWorkshopTests", dependencies: ["SocketExport", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport", "SocketSimulation"],
             swiftSettings: strict),
@@ -103,7 +107,7 @@ let package = Package(
             name: "HostSocketsTests", dependencies: ["HostSockets", "CSocketKitSystem", "SocketTestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport", "SocketSimulation"],
+            name: "SockTUITests", dependencies: ["SockTUI", "InspectorShell", "SocketTestSupport", "SocketSimulation"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests", dependencies: ["SocketTestSupport", "SockTUI"], swiftSettings: strict),

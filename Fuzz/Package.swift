@@ -18,11 +18,10 @@ let package = Package(
         .systemLibrary(name: "CSocketKitZlib"),
         .target(name: "SocketCore", dependencies: ["CSocketKitZlib"], swiftSettings: strict),
         .target(name: "SocketRecords", dependencies: ["SocketCore"], swiftSettings: strict),
-        .target(name: "SocketWorkshop", dependencies: ["SocketCore", "SocketRecords"], swiftSettings: strict),
-        .target(
-            name: "InspectorCore", dependencies: ["SocketCore", "SocketRecords", "SocketWorkshop"],
-            swiftSettings: strict),
-        .target(name: "InspectorScreen", dependencies: ["InspectorCore"], swiftSettings: strict),
+        .target(name: "SocketWorkshop", dependencies: ["SocketCore"], swiftSettings: strict),
+        .target(name: "SocketExport", dependencies: ["SocketRecords", "SocketWorkshop"], swiftSettings: strict),
+        .target(name: "InspectorCore", dependencies: ["SocketCore", "SocketWorkshop"], swiftSettings: strict),
+        .target(name: "InspectorScreen", dependencies: ["InspectorCore", "SocketRecords"], swiftSettings: strict),
         .target(name: "FuzzSupport", swiftSettings: strict),
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
@@ -33,7 +32,7 @@ let package = Package(
         .executableTarget(name: "FuzzInflate", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzHandshake", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzHost", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
-        .executableTarget(name: "FuzzCapture", dependencies: ["SocketWorkshop", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(name: "FuzzCapture", dependencies: ["SocketExport", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzAssembler", dependencies: ["SocketRecords", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(

@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 import SocketKit
 
 /// From the command line to the exit status: 0 success, 1 failure, 2 usage error.
@@ -16,7 +17,7 @@ enum Program {
             return complain(error.description, status: 2)
         }
         // A program that is run inherits the original limit.
-        if invocation.program == nil { raiseDescriptorLimit() }
+        if invocation.program == nil { DescriptorLimit.raise() }
         Elevation.judge(isWanted: invocation.isSecure)
         if let refusal = Elevation.refusal, let option = invocation.optionWithFile {
             return complain("\(option): \(refusal)", status: 2)
@@ -91,14 +92,6 @@ enum Program {
         }
         guard let input = program.input, access(input, R_OK) != 0 else { return nil }
         return CommandPath.Problem(sentence: "--stdin: \(input): \(POSIXErrno(errno).words)", status: 1)
-    }
-
-    /// Raises the soft limit of descriptors. Its usual value of 1,024 is meant for select(2), which is not used here.
-    static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     /// Lists the programs that can be attached to. Returns 1 if there are none, and prints what to do about it.

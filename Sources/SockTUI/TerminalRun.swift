@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 
 /// A run on a terminal, from taking it over to restoring it.
 enum TerminalRun {
@@ -85,16 +86,13 @@ enum TerminalRun {
     /// queue.
     private static func yieldToOthers() { _ = nice(10) }
 
-    /// The backtracer settings in this program's environment.
-    static let quietBacktrace = "interactive=no,color=no"
-
     /// Starts the program again, at a cost of 3 ms, because Swift's backtracer asks questions on a terminal unless it
     /// is configured before the program starts. If that fails, everything else still works.
     private static func quietBacktraces(_ arguments: [String]) {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { return }
-        setenv("SWIFT_BACKTRACE", quietBacktrace, 1)
+        setenv("SWIFT_BACKTRACE", Spawn.quietBacktrace, 1)
         var words = arguments.map { strdup($0) } + [nil]
         execv(path, &words)
         words.forEach { free($0) }

@@ -1,3 +1,4 @@
+import InspectorShell
 import SocketKit
 import SocketTestSupport
 import Synchronization

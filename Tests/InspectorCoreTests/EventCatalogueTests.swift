@@ -15,7 +15,8 @@ struct EventCatalogueTests {
             let label = EventCatalogue[kind].label
             #expect(!label.isEmpty && TextWidth.of(label) <= 14, "\(label)")
         }
-        #expect(Set(SocketEvent.Kind.allCases.map { SocketJSON.word($0).text }).count == SocketEvent.Kind.allCases.count)
+        #expect(
+            Set(SocketEvent.Kind.allCases.map { SocketJSON.word($0).text }).count == SocketEvent.Kind.allCases.count)
     }
 
     @Test("an event has a sentence in Traffic whatever its numbers are", arguments: SocketEvent.Kind.allCases)

@@ -1,7 +1,8 @@
-import SocketWorkshop
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 import SocketCore
+import SocketWorkshop
 import Testing
 
 @Suite("A program that runs through the relay")

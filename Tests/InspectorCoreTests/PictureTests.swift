@@ -1,6 +1,7 @@
 import FoundationEssentials
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 import Testing
 
 extension Picture {

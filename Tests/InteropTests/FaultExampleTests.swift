@@ -3,6 +3,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// The programs in Examples/faults, each with the fault that shows its defect, and without.

@@ -3,6 +3,7 @@ import InspectorCore
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// A program in a frozen cgroup cannot read: that it is frozen is what is said of it, and nothing worse.

@@ -2,6 +2,7 @@ import InspectorCore
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// Programs in C and Go, for node and for Java, and one that waits for the rest of a TLS record.

@@ -3,6 +3,7 @@ import InspectorCore
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// Programs that know nothing of socktui and hang, all of them at once: the right one is named, for the right reason.

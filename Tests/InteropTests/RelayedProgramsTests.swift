@@ -3,6 +3,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// Other programs that talk through a relay of ours.

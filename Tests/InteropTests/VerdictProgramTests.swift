@@ -4,6 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// Faulty programs at both ends of a relay, or of a connection of our own: the one at fault is named. Innocent ones are not.

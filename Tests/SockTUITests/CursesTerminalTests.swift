@@ -3,6 +3,7 @@ import Glibc
 import InspectorCore
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// A terminal of a given type whose output is a file and whose input is a pipe. Curses is global, hence serialized.

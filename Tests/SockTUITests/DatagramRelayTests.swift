@@ -4,6 +4,7 @@ import SocketTestSupport
 import SocketWorkshop
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("The relay of datagrams", .timeLimit(.minutes(10)))

@@ -3,6 +3,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// What could be seen of a demo while it was watched: each event, and each row of each snapshot.

@@ -2,6 +2,7 @@ import InspectorCore
 import SocketKit
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("What rules and breakpoints can concern")

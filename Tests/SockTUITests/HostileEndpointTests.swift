@@ -5,6 +5,7 @@ import SocketRecords
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// An endpoint that pretends to be a program which can be inspected, and lies.

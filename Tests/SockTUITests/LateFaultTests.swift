@@ -5,6 +5,7 @@ import SocketTestSupport
 import SocketWorkshop
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("Faults that come late", .timeLimit(.minutes(5)))

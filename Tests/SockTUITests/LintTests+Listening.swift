@@ -5,6 +5,7 @@ import SocketTestSupport
 import SocketWorkshop
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 extension Provocation {

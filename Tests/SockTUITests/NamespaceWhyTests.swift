@@ -4,6 +4,7 @@ import SocketCore
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// What is told of a connection whose ends are in two network namespaces.

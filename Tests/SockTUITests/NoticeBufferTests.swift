@@ -1,5 +1,6 @@
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("Notices of programs that are looked at")

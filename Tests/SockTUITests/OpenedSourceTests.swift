@@ -7,6 +7,7 @@ import SocketTestSupport
 import Synchronization
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("A file that is open")

@@ -4,6 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("What goes outside", .timeLimit(.minutes(10)))
@@ -103,8 +104,8 @@ struct OutsideTests {
 
     @Test("an empty variable of the environment, as in VISUAL= socktui, is none")
     func emptyVariable() {
-        #expect(TerminalEnvironment.value("") == nil && TerminalEnvironment.value(nil) == nil)
-        #expect(TerminalEnvironment.value("vi") == "vi")
+        #expect(EnvironmentVariables.text("") == nil && EnvironmentVariables.text(nil) == nil)
+        #expect(EnvironmentVariables.text("vi") == "vi")
     }
 
     /// A terminal on which the editor leaves these bytes in the file.

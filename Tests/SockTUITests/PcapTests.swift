@@ -1,5 +1,6 @@
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("libpcap")

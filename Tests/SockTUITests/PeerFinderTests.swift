@@ -4,6 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// Who is at the other ends, when those come and go while they are looked at.

@@ -3,6 +3,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("Faults and breakpoints of a relay", .timeLimit(.minutes(5)))

@@ -4,6 +4,7 @@ import SocketTestSupport
 import SocketWorkshop
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// What a client of the relay cannot do to it, or to others.

@@ -4,6 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// Each way TLS can end, with TLS on both sides of the relay: the other side sees what it sees when both are connected

@@ -3,6 +3,7 @@ import InspectorCore
 import SocketKit
 import SocketTestSupport
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// A descriptor at one end of a connection, worked by system calls alone. It counts what it sends and checks what it

@@ -4,6 +4,7 @@ import SocketTestSupport
 import SocketWorkshop
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("WebSockets through the relay", .timeLimit(.minutes(10)))

@@ -3,6 +3,7 @@ import InspectorCore
 import SocketKit
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// An engine whose first snapshot was made before a connection was opened, and comes after the news of it.

@@ -6,6 +6,7 @@ import SocketTestSupport
 import Synchronization
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// An engine that answers when it is told to, and remembers what it was asked.

@@ -2,6 +2,7 @@ import InspectorCore
 import InspectorScreen
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 @Suite("Scripts")

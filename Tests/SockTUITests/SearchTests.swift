@@ -3,6 +3,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// An engine that only knows what passed, and answers at once or when it is told to.

@@ -87,7 +87,7 @@ struct HouseTests {
         func words(_ pattern: Regex<(Substring, Substring)>, in files: [SourceTree.File]) -> [Substring] {
             files.flatMap { $0.text.matches(of: pattern).map(\.output.1) }
         }
-        let inspector = SourceTree.sources("InspectorCore") + SourceTree.sources("SockTUI")
+        let inspector = ["InspectorCore", "InspectorScreen", "InspectorShell", "SockTUI"].flatMap(SourceTree.sources)
         let rows = inspector.filter { $0.path.contains("/Actions/Action+") }
         let actions = Set(words(/Action\(\s*"([a-z-]+)"/, in: rows))
         #expect(actions.count > 60)

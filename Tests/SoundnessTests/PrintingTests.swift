@@ -4,7 +4,10 @@ import Testing
 @Suite("Printing")
 struct PrintingTests {
     /// What ships. Development tools print as they like.
-    private static let shipped = ["SocketCore", "InspectorCore", "SocketKit", "HostSockets", "SockTUI"]
+    private static let shipped = [
+        "SocketCore", "SocketRecords", "SocketWorkshop", "SocketExport", "InspectorCore", "InspectorScreen",
+        "SocketKit", "HostSockets", "InspectorShell", "SockTUI",
+    ]
     /// The one function, and the file that hands the terminal to the screen.
     private static let writers: Set = ["StandardStream.swift", "TerminalEnvironment.swift"]
 

@@ -1,4 +1,5 @@
 import Glibc
+import InspectorShell
 import SocketKit
 
 /// Receives datagrams by SocketKit's public API, as `Yardstick/datagrams.c receive` does by recvmmsg, and prints the same

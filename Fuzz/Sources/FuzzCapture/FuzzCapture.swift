@@ -1,5 +1,6 @@
 import FuzzSupport
 import SocketCore
+import SocketExport
 import SocketRecords
 import SocketWorkshop
 

@@ -14,3 +14,10 @@ package struct WebSocketChoices: Equatable, Sendable {
     /// Whether there are no options.
     package var isEmpty: Bool { self == WebSocketChoices() }
 }
+
+extension WebSocketMessage {
+    /// Returns text if the bytes are valid text, and otherwise binary.
+    package static func type(of bytes: [UInt8]) -> WebSocketMessageType {
+        String(validating: bytes, as: UTF8.self) == nil ? .binary : .text
+    }
+}

@@ -26,8 +26,8 @@ package struct Configuration: Equatable, Sendable {
     /// Whether sent lines are kept for later runs.
     package var history = true
     /// The bytes of traffic kept for one connection. `keepTotal` is the limit for all of them together.
-    package var keep = 4 << 20
-    package var keepTotal = 64 << 20
+    package var keep = TrafficLimits().each
+    package var keepTotal = TrafficLimits().all
     /// How much of a run is kept for rewinding, or `nil` for none.
     package var rewind: Duration?
     /// The path of the program's own log, or an empty string for none.

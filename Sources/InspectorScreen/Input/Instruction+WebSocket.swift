@@ -37,10 +37,3 @@ extension Instruction {
         return .close(code, reason: reason)
     }
 }
-
-extension WebSocketMessage {
-    /// Returns text if the bytes are valid text, and otherwise binary.
-    package static func type(of bytes: [UInt8]) -> WebSocketMessageType {
-        String(validating: bytes, as: UTF8.self) == nil ? .binary : .text
-    }
-}

@@ -123,7 +123,7 @@ extension Model {
     mutating func refresh() {
         guard let snapshot = shown else { return }
         refreshed = (SessionsMark(snapshot), snapshot.time)
-        shared.summary = Shared.Summary(snapshot, joinsPairs: !list.showsLegs)
+        shared.summary = SnapshotSummary(snapshot, joinsPairs: !list.showsLegs)
         shared.findings.take(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
     }
@@ -211,32 +211,5 @@ extension Model {
             snapshot: latest, clock: shared.clock, nextEvent: log.next,
             trafficOf: traffic.isKnown ? traffic.socket : nil,
             traffic: traffic.snapshot)
-    }
-}
-
-extension Shared.Summary {
-    /// Computes sums over the sessions of a snapshot, in one pass. If pairs are joined, a relayed connection counts as
-    /// one, which is live while one of its legs is.
-    package init(_ snapshot: EngineSnapshot, joinsPairs: Bool) {
-        let sockets = snapshot.sockets
-        var largest = SocketID(0)
-        // By index, because a loop over the elements would copy each of them.
-        for index in sockets.indices {
-            largest = max(largest, sockets[index].id)
-            let other = joinsPairs ? snapshot.positionOfOtherLeg(at: index) : nil
-            if other.map({ $0 > index }) ?? true {
-                let isLive = sockets[index].phase != .closed || other.map { sockets[$0].phase != .closed } ?? false
-                if isLive { live += 1 } else { closed += 1 }
-            }
-            guard sockets[index].phase != .closed else { continue }
-            if sockets[index].role == .listener { listening += 1 }
-            if let user = sockets[index].hiddenOwner {
-                hiddenOwners[user, default: 0] += 1
-                if hiddenNames[user] == nil { hiddenNames[user] = sockets[index].host?.userName }
-            }
-            if let rate = sockets[index].receiveRate { receiveRate = (receiveRate ?? 0) + rate }
-            if let rate = sockets[index].sendRate { sendRate = (sendRate ?? 0) + rate }
-        }
-        idWidth = max(4, largest.label.count)
     }
 }

@@ -175,7 +175,7 @@ extension Model {
     private func liveRows(_ snapshot: EngineSnapshot) -> Int {
         var ours = snapshot
         ours.sockets = snapshot.sockets.filter { shared.isOurs($0.id) }
-        return Shared.Summary(ours, joinsPairs: !list.showsLegs).live
+        return SnapshotSummary(ours, joinsPairs: !list.showsLegs).live
     }
 
     private mutating func refused(_ sentence: String) {

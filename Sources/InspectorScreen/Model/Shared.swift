@@ -13,21 +13,6 @@ package struct Shared: Sendable {
         package var traffic: TrafficSnapshot
     }
 
-    /// Sums over the sessions on the screen, computed once for each snapshot.
-    package struct Summary: Equatable, Sendable {
-        package var live = 0
-        package var closed = 0
-        package var receiveRate: Double?
-        package var sendRate: Double?
-        /// The width of the largest id in columns.
-        package var idWidth = 4
-        /// For sockets inspected from outside: the number of listeners, and the users whose sockets have no visible
-        /// program.
-        package var listening = 0
-        package var hiddenOwners: [UInt32: Int] = [:]
-        package var hiddenNames: [UInt32: String] = [:]
-    }
-
     package let options: Model.Options
     /// The characters used to draw lines and bars.
     package let glyphs: Glyphs
@@ -53,7 +38,7 @@ package struct Shared: Sendable {
     package internal(set) var loads: [Int: EngineLoad] = [:]
     /// The values that the loads are measured from.
     var loadsBegan: [Int: EngineShare] = [:]
-    package internal(set) var summary = Summary()
+    package internal(set) var summary = SnapshotSummary()
     package internal(set) var findings: Findings
     package internal(set) var log = EventLog()
     package internal(set) var histories = RateHistories()

@@ -1,28 +1,7 @@
 import InspectorCore
+import InspectorShell
 import SocketCore
 import SocketWorkshop
-
-/// What to export from a capture, and in which format.
-struct ExportRequest: Equatable {
-    enum Form: String, CaseIterable {
-        case pcapng, raw, script, curl
-
-        /// Whether the format exports one session, and not for reading.
-        var isOfOneSession: Bool { self != .pcapng }
-        var isBinary: Bool { self == .pcapng || self == .raw }
-    }
-
-    var file = ""
-    var filter = Filter()
-    var form: Form?
-    var side: ExportedConversation.Side?
-    var from = Duration.zero
-    /// The end of the exported time, or `nil` for the end of the file.
-    var to: Duration?
-    /// The output path, or `nil` for standard output.
-    var output: String?
-    var replaces = false
-}
 
 extension CommandTable {
     static let exportCommand = Printer(

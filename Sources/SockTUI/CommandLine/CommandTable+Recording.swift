@@ -2,12 +2,6 @@ import InspectorCore
 import InspectorScreen
 import SocketKit
 
-/// What to record of a run.
-struct RecordingRequest: Equatable {
-    var path = ""
-    var options = SocketRecorder.Options()
-}
-
 extension CommandTable {
     static let openCommand = Command(
         name: "open", operands: "FILE...", help: "show a recording, or any pcapng or pcap",

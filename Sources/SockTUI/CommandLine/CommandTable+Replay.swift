@@ -2,28 +2,6 @@ import InspectorCore
 import SocketKit
 import SocketWorkshop
 
-/// A recorded session, the server to replay it to, and how.
-struct ReplayRequest: Equatable {
-    var file = ""
-    var filter = Filter()
-    /// As written by the user.
-    var address = ""
-    var endpoint = Endpoint.tcp(host: "", port: 0)
-    var tls: TLSSettings?
-    var pace = ReplayPace.times(1)
-    var match: ReplayMatch?
-    var holes: [HoleRule] = []
-    /// The holes as written, for error messages.
-    var holeTexts: [String] = []
-    /// How much later than in the recording an expected byte may arrive.
-    var patience = Duration.seconds(10)
-    var isJSON = false
-    /// For a sweep: the pause in a cut, the number of parallel connections, and the exchange, counted from 1.
-    var pause = Duration.milliseconds(20)
-    var parallel = 16
-    var exchange = 1
-}
-
 extension CommandTable {
     static let replayCommands: [Printer] = [
         Printer(

@@ -1,5 +1,6 @@
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 import SocketCore
 import SocketWorkshop
 

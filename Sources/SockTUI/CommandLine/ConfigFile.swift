@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 
 /// The user's configuration file.
 enum ConfigFile {
@@ -10,10 +11,10 @@ enum ConfigFile {
     /// `$XDG_CONFIG_HOME/socktui` or `~/.config/socktui`, or `nil` if there is no home folder.
     static var folder: String? {
         if Elevation.isRestricted { return nil }
-        if let folder = TerminalEnvironment.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+        if let folder = EnvironmentVariables.value(of: "XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return folder + "/socktui"
         }
-        guard let home = TerminalEnvironment.variable("HOME"), home.hasPrefix("/") else { return nil }
+        guard let home = EnvironmentVariables.value(of: "HOME"), home.hasPrefix("/") else { return nil }
         return home + "/.config/socktui"
     }
 

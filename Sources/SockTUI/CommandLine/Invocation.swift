@@ -1,5 +1,6 @@
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 
 /// What the command line requests.
 struct Invocation: Equatable {
@@ -121,30 +122,4 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
     init(_ argument: String, _ problem: String) {
         description = problem.hasPrefix("\(argument): ") ? problem : "\(argument): \(problem)"
     }
-}
-
-/// How the sockets of this host's programs are inspected, and which of them count.
-struct HostOptions: Equatable {
-    /// How long to look, or `nil` for one second and then until standing problems are proven.
-    var span: Duration?
-    var isOnce = false
-    var isJSON = false
-    /// The severity at which a check fails.
-    var level = Severity.warning
-    /// Whether a check fails if something was hidden from it.
-    var isStrict = false
-    /// Whether to read system calls and their arguments.
-    var readsCalls = true
-    /// Whether the editor tools may return payload bytes.
-    var tellsPayload = false
-    /// Whether and whose unread bytes may be peeked at.
-    var peeks = PeekRules()
-    /// The process whose network namespace is inspected, or `nil` for this process's.
-    var namespace: Int32?
-    /// Whether to inspect the network namespaces of all processes, where that is allowed.
-    var entersOthers = true
-    /// Which sockets count. An empty filter matches all.
-    var filter = ""
-    /// Whether other sockets are left out of the list. On a screen the user can clear the filter.
-    var listsOnlyMatches = false
 }

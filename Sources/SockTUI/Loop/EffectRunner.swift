@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import InspectorCore
+import InspectorShell
 import SocketCore
 
 /// Performs the reducer's effects on sockets. Nothing else does. Answers arrive through the inbox.

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorShell
 import SocketKit
 
 /// The program's messages about itself, on the events screen and in a log file if one was requested. Never on stderr,

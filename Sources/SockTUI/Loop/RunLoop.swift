@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 import SocketKit
 
 /// The program's main thread. Its inputs are keys, snapshots and signals, its outputs are canvases and effects.

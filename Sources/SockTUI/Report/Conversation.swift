@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorShell
 import SocketKit
 
 /// What a run without a screen does with the bytes themselves. It checks for expected bytes. With `-`, it sends

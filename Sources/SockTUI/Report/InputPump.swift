@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorShell
 import SocketKit
 
 /// Sends standard input to one connection, piece by piece, and FIN at its end.

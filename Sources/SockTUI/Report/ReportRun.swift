@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorShell
 import SocketKit
 
 /// A run without a screen. It prints what happens until everything it opened has ended, a signal arrives or the reader

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import InspectorShell
 import SocketKit
 
 /// An off-screen screen of a given size. Its keys come from a script.

@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 import SocketKit
 
 /// A run of a script file, from the file to the exit status.

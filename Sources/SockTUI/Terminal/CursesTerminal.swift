@@ -1,6 +1,7 @@
 import CSockTUINcurses
 import Glibc
 import InspectorCore
+import InspectorShell
 import SocketCore
 
 /// The terminal, through ncurses. No other file uses ncurses. Not Sendable, so it stays on the thread that created it.

@@ -1,4 +1,5 @@
 import Glibc
+import InspectorShell
 
 /// A program that has the terminal to itself while this one waits for it.
 enum ForegroundChild {

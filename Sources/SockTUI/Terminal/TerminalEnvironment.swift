@@ -1,6 +1,7 @@
 import Glibc
 import InspectorCore
 import InspectorScreen
+import InspectorShell
 import SocketKit
 
 /// The descriptors and settings used to open a terminal.
@@ -36,7 +37,7 @@ struct TerminalEnvironment {
             throw CursesTerminal.Refused(
                 sentence: "stdin is not a terminal and there is no /dev/tty; use --json or --script FILE")
         }
-        let type = variable("TERM") ?? ""
+        let type = EnvironmentVariables.value(of: "TERM") ?? ""
         let isAuto = configuration.theme == .auto && colours(configuration.depth) != 0
         return TerminalEnvironment(
             input: input, output: fcntl(StandardStream.output.rawValue, F_DUPFD_CLOEXEC, 3),
@@ -49,7 +50,7 @@ struct TerminalEnvironment {
         switch configuration.theme {
         case .light: true
         case .dark: false
-        case .auto: variable("COLORFGBG").flatMap { Theme.isLight(colourVariable: $0) } ?? false
+        case .auto: EnvironmentVariables.value(of: "COLORFGBG").flatMap { Theme.isLight(colourVariable: $0) } ?? false
         }
     }
 
@@ -62,18 +63,11 @@ struct TerminalEnvironment {
     /// Returns the number of colors. An explicit choice, in the configuration too, overrides `NO_COLOR` (no-color.org).
     private static func colours(_ depth: Configuration.Depth) -> Int? {
         switch depth {
-        case .auto: variable("NO_COLOR")?.isEmpty == false ? 0 : nil
+        case .auto: EnvironmentVariables.value(of: "NO_COLOR")?.isEmpty == false ? 0 : nil
         case .many: 256
         case .sixteen: 16
         case .eight: 8
         case .none: 0
         }
-    }
-
-    /// Returns an environment variable, or `nil` if it is empty.
-    static func variable(_ name: String) -> String? { value(getenv(name)) }
-
-    static func value(_ text: UnsafePointer<CChar>?) -> String? {
-        text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

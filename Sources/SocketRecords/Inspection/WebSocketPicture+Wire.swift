@@ -50,16 +50,6 @@ extension HTTPHead: WireMessage {
         try coder.field(1, &startLine)
         try coder.field(2, &fields)
     }
-
-    /// The same head without credentials, which would let a reader impersonate the sender.
-    package var withoutSecrets: HTTPHead {
-        let secrets: Set = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
-        var head = self
-        for index in fields.indices where secrets.contains(fields[index].name.lowercased()) {
-            head.fields[index].value = "***"
-        }
-        return head
-    }
 }
 
 extension HTTPField: WireMessage {

@@ -5,6 +5,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import InspectorShell
 @testable import SockTUI
 
 /// A run that is recorded and kept to go back in, and every picture that its screen showed.

@@ -1,3 +1,4 @@
+import InspectorShell
 import SocketKit
 
 /// Tasks that send datagrams and receive them. Each datagram has a number of its own.

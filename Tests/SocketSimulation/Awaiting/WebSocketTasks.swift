@@ -1,3 +1,4 @@
+import InspectorShell
 import SocketKit
 
 /// Tasks that open and accept WebSockets, send and receive messages, ping, wait for room, and close.

@@ -1,3 +1,4 @@
+import InspectorShell
 import SocketKit
 
 /// The listener's delegate: gives each connection that is taken to a new player.

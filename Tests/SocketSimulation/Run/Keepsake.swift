@@ -1,3 +1,4 @@
+import InspectorShell
 import SocketKit
 
 /// What a user keeps in a socket, and what acts on another socket as it is destroyed.

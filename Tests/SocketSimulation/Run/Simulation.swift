@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorShell
 import SocketKit
 
 /// Sees each snapshot of a run's engines, beside the rules.

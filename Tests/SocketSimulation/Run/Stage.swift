@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorShell
 import SocketKit
 import SocketTestSupport
 

@@ -1,7 +1,8 @@
 import SocketCore
+import SocketExport
 import SocketRecords
-import SocketWorkshop
 import SocketTestSupport
+import SocketWorkshop
 import Testing
 
 @Suite("Exports of a capture")

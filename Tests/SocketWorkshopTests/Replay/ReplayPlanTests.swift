@@ -1,6 +1,7 @@
 import SocketCore
-import SocketWorkshop
+import SocketExport
 import SocketTestSupport
+import SocketWorkshop
 import Testing
 
 @Suite("What a recorded client did")

@@ -82,14 +82,6 @@ extension EngineSnapshot {
             ? RelayPair(client: socket, server: sockets[index]) : RelayPair(client: sockets[index], server: socket)
     }
 
-    /// Returns the index of the other leg of a pair, or `nil` if the session at `index` is not a leg of one.
-    func positionOfOtherLeg(at index: Int) -> Int? {
-        guard let linked = sockets[index].linked, let other = position(of: linked),
-            sockets[other].linked == sockets[index].id
-        else { return nil }
-        return other
-    }
-
     /// Returns the pair of a session by its name.
     package func pair(of id: SocketID) -> RelayPair? { position(of: id).flatMap { pair(of: sockets[$0]) } }
 

@@ -98,3 +98,15 @@ enum HTTPGrammar {
         text.utf8.allSatisfy { $0 == 9 || $0 >= 0x20 && $0 != 0x7F }
     }
 }
+
+extension HTTPHead {
+    /// The same head without credentials, which would let a reader impersonate the sender.
+    package var withoutSecrets: HTTPHead {
+        let secrets: Set = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+        var head = self
+        for index in fields.indices where secrets.contains(fields[index].name.lowercased()) {
+            head.fields[index].value = "***"
+        }
+        return head
+    }
+}

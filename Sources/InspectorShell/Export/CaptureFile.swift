@@ -1,0 +1,98 @@
+import Glibc
+import InspectorCore
+import SocketExport
+import SocketKit
+import SocketRecords
+import SocketWorkshop
+
+/// The reason why a command with a file can't be carried out, and its exit status.
+package struct Refusal: Error {
+    package var sentence: String
+    package var status: Int32 = 1
+
+    package init(sentence: String, status: Int32 = 1) {
+        self.sentence = sentence
+        self.status = status
+    }
+}
+
+/// A recording or capture with a selection of its sessions.
+package struct CaptureFile {
+    package var path: String
+    package var filter: Filter
+
+    package init(path: String, filter: Filter) {
+        self.path = path
+        self.filter = filter
+    }
+
+    private static let chunk = 1 << 20
+
+    /// Returns the sessions that match the filter, at least one, the start time of the file and the problem at its end,
+    /// which is reported on standard error.
+    package func rows() throws(Refusal) -> (rows: [ExportRow], start: Int64?, problem: String?) {
+        var index = ExportIndex()
+        try read { bytes throws(CaptureError) in try index.take(bytes) }
+        let rows = chosen(index.rows)
+        guard !rows.isEmpty else {
+            let end = index.problemAtEnd.map { "; " + $0 } ?? ""
+            throw Refusal(sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter") + end)
+        }
+        let problem = index.problemAtEnd.map { "\(path): \($0)" }
+        if let problem { StandardStream.error.writeLine("socktui: \(problem)") }
+        return (rows, index.start, problem)
+    }
+
+    /// Returns the only one of these rows. If there are several, the error lists them for the user to choose from.
+    package func one(of rows: [ExportRow]) throws(Refusal) -> ExportRow {
+        guard rows.count == 1, let row = rows.first else {
+            let list = rows.prefix(50).map { "\n  " + $0.words }.joined()
+            let more = rows.count > 50 ? "\n  and \(rows.count - 50) more" : ""
+            throw Refusal(
+                sentence: "\(path): \(rows.count) sessions match, but this needs one; name it as in id:1" + list + more,
+                status: 2)
+        }
+        return row
+    }
+
+    /// Returns the conversation of a session. `whenCut` is the advice for one that is too long.
+    package func conversation(
+        of row: ExportRow, _ selection: PacketSelection, whenCut: String
+    ) throws(Refusal) -> ExportedConversation {
+        var reader = ExportedConversation.Reader(selection)
+        try read { bytes throws(CaptureError) in try reader.take(bytes) }
+        let conversation = reader.finish(row)
+        guard !conversation.isCut else {
+            throw Refusal(sentence: "\(row.id): more than \(ExportedConversation.limit >> 20) MiB; \(whenCut)")
+        }
+        return conversation
+    }
+
+    private func chosen(_ rows: [ExportRow]) -> [ExportRow] {
+        let now = rows.map { max($0.snapshot.opened, $0.snapshot.closed?.time ?? .zero) }.max() ?? .zero
+        let matching = filter.matching(rows.map(\.snapshot), now, Findings(LintSettings()))
+        let ids = Set(matching.map(\.id))
+        return rows.filter { ids.contains($0.id) }
+    }
+
+    /// Reads the whole file.
+    package func read(_ take: (ArraySlice<UInt8>) throws(CaptureError) -> Void) throws(Refusal) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Refusal(sentence: "\(path): \(SocketError.words(errno))") }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Refusal(sentence: "\(path): must be a file, a recording or a capture")
+        }
+        var buffer = [UInt8](repeating: 0, count: Self.chunk)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Refusal(sentence: "\(path): \(SocketError.words(errno))") }
+            if count == 0 { return }
+            do throws(CaptureError) { try take(buffer[..<count]) } catch {
+                throw Refusal(sentence: "\(path): \(error.sentence)")
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import InspectorCore
+
+/// How the sockets of this host's programs are inspected, and which of them count.
+package struct HostOptions: Equatable {
+    /// How long to look, or `nil` for one second and then until standing problems are proven.
+    package var span: Duration?
+    package var isOnce = false
+    package var isJSON = false
+    /// The severity at which a check fails.
+    package var level = Severity.warning
+    /// Whether a check fails if something was hidden from it.
+    package var isStrict = false
+    /// Whether to read system calls and their arguments.
+    package var readsCalls = true
+    /// Whether the editor tools may return payload bytes.
+    package var tellsPayload = false
+    /// Whether and whose unread bytes may be peeked at.
+    package var peeks = PeekRules()
+    /// The process whose network namespace is inspected, or `nil` for this process's.
+    package var namespace: Int32?
+    /// Whether to inspect the network namespaces of all processes, where that is allowed.
+    package var entersOthers = true
+    /// Which sockets count. An empty filter matches all.
+    package var filter = ""
+    /// Whether other sockets are left out of the list. On a screen the user can clear the filter.
+    package var listsOnlyMatches = false
+
+    package init() {}
+}

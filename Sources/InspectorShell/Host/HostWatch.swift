@@ -1,0 +1,106 @@
+import Dispatch
+import HostSockets
+import InspectorCore
+import SocketCore
+
+/// Inspects the host repeatedly and feeds a judge. Not for use on an engine's queue, because a look takes milliseconds.
+package struct HostWatch {
+    private let observer: HostObserver
+    private let namespace: Int32?
+    package private(set) var judge: HostJudge
+    /// The last look, with what was learned about the programs.
+    package private(set) var look = HostLook(time: .zero, sockets: [])
+
+    package init(_ options: HostOptions, _ lints: LintSettings, _ system: HostSystem = .live) {
+        observer = HostObserver(
+            system, readsCalls: options.readsCalls, namespace: options.namespace,
+            entersOthers: options.namespace == nil && options.entersOthers)
+        namespace = options.namespace
+        judge = HostJudge(lints)
+    }
+
+    /// Takes one look. With `readsPrograms`, also examines what suspects and the owners of `inodes` and `processes`
+    /// wait for.
+    package mutating func see(
+        readsPrograms: Bool, inodes: Set<UInt64> = [], processes: [Int32] = [], ownersBudget: Duration? = nil
+    ) throws(HostObserver.Problem) {
+        var now = try observer.look()
+        let suspects = judge.take(now)
+        guard readsPrograms else { return look = now }
+        if let ownersBudget { observer.tellOwners(of: &now, budget: ownersBudget) }
+        let wanted = suspects.union(inodes)
+        observer.examine(
+            &now, inodes: wanted, suspects: suspects, reads: true, budget: ownersBudget.map { $0 * 4 })
+        for process in processes { observer.examine(&now, process: process, inodes: wanted) }
+        judge.takeExamined(now)
+        look = now
+    }
+
+    /// Releases what is held of other processes until the next look.
+    package func rest() { observer.rest() }
+
+    /// Returns the unread bytes of a socket from the last look.
+    package func peek(_ id: UInt64, process: Int32, descriptor: Int32) throws(HostObserver.Problem) -> UnreadBytes {
+        guard let socket = look.sockets.first(where: { $0.id == id }) else {
+            return UnreadBytes(reason: "it is closed")
+        }
+        return try observer.peek(socket, process: process, descriptor: descriptor)
+    }
+
+    /// The inspected place, in words.
+    package var place: String {
+        if let namespace { return "the network namespace of process \(namespace)" }
+        return observer.entersOthers ? "this host" : "this network namespace"
+    }
+
+    /// Returns the processes of that name.
+    package func processes(named name: String) -> [Int32] { observer.processes(named: name).map(\.id.number) }
+
+    /// Looks for one second, and then until standing problems are proven or cleared, at most for `span`, as `--check`
+    /// does. `isMeant` selects the sockets whose programs are examined even if nothing seems wrong with them. Undecided
+    /// problems of other sockets are not waited for, unless they are related to these.
+    package mutating func settle(
+        span: Duration?, isOnce: Bool = false, processes: [Int32] = [],
+        about isMeant: ((HostSocket) -> Bool)? = nil
+    ) throws(HostObserver.Problem) {
+        let began = ContinuousClock.now
+        func inodes(_ look: HostLook) -> Set<UInt64> {
+            let meant = isMeant.map { look.sockets.filter($0) } ?? []
+            return Set(meant.flatMap { [$0.inode, judge.peer(of: $0.id)?.inode ?? 0] }).subtracting([0])
+        }
+        func seeAll() throws(HostObserver.Problem) {
+            try see(
+                readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget)
+        }
+        try see(readsPrograms: false)
+        if isOnce { return try seeAll() }
+        Self.pause(Self.first)
+        try seeAll()
+        // A single look is not enough to report a problem.
+        Self.pause(Self.second)
+        try seeAll()
+        let most = span ?? Self.most
+        while .now - began < most, span != nil || isUndecided(processes, isMeant) {
+            Self.pause(min(Self.later, most - (.now - began)))
+            try seeAll()
+        }
+    }
+
+    private func isUndecided(_ processes: [Int32], _ isMeant: ((HostSocket) -> Bool)?) -> Bool {
+        let undecided = judge.verdicts().undecided
+        guard let isMeant, !undecided.isEmpty else { return !undecided.isEmpty }
+        return !undecided.isDisjoint(with: judge.related(to: look.sockets.filter(isMeant), Set(processes)))
+    }
+
+    private static let first = Duration.seconds(1)
+    private static let second = Duration.milliseconds(310)
+    /// The time that each look may spend finding the owners of all sockets.
+    private static let ownersBudget = Duration.milliseconds(300)
+    private static let later = Duration.milliseconds(930)
+    private static let most = Duration.milliseconds(6200)
+
+    /// Blocks the calling thread, and nothing else in this program.
+    package static func pause(_ time: Duration) {
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .nanoseconds(Int(max(0, time.wholeNanoseconds))))
+    }
+}

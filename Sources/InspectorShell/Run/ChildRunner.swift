@@ -1,0 +1,190 @@
+import Dispatch
+import Glibc
+import InspectorCore
+import SocketKit
+import SocketWorkshop
+
+/// The program of a `run`: its relays, the program itself, and its end, which also ends the relays.
+package final class ChildRunner: Sendable {
+    private struct State {
+        var child: ChildState?
+        /// Whether there is news that was not taken yet.
+        var isNews = false
+        var listeners: [SocketID] = []
+        /// The process, while it can be sent signals. It is not reaped before this is `nil`.
+        var process: pid_t?
+        /// Set when this run is ending. Nothing is started from then on.
+        var isStopped = false
+        /// How the program ended. Reported once its last connections are counted.
+        var ending: ChildEnding?
+    }
+
+    private let sources: SourceList
+    private let state = Lock(State())
+    private let output = ChildOutput()
+    /// Whether the program's output is shown on a screen. Otherwise it goes to this program's standard error.
+    private let showsOutput: Bool
+    private let queue = DispatchQueue(label: "socktui.child")
+    private let gone = DispatchSemaphore(value: 0)
+
+    /// How long the program has to end after SIGTERM.
+    private static let patience = DispatchTimeInterval.seconds(1)
+    /// How long a connection made just before the program ended may take to be accepted.
+    private static let lastMoment = DispatchTimeInterval.milliseconds(100)
+
+    package init(_ sources: SourceList, showsOutput: Bool) {
+        (self.sources, self.showsOutput) = (sources, showsOutput)
+    }
+
+    // MARK: Starting
+
+    /// Opens the relays and starts the program. The outcome is reported as news.
+    package func start(_ request: RunRequest) {
+        state.withLock { state in
+            (state.child, state.isNews) = (ChildState(name: request.name, via: request.via), true)
+        }
+        open(request.via.kinds[...], request, [:])
+    }
+
+    private func open(_ kinds: ArraySlice<ProxyKind>, _ request: RunRequest, _ proxies: [ProxyKind: String]) {
+        guard let kind = kinds.first else { return queue.async { @Sendable [self] in spawn(request, proxies) } }
+        sources.relay(request.relay(kind)) { @Sendable [self] result in
+            switch result {
+            case .failure(let error): end(.notStarted("run: the relay: \(error.detail)", status: 1))
+            case .success(let id):
+                state.withLock { $0.listeners.append(id) }
+                look { @Sendable [self] snapshot in
+                    guard let local = snapshot?.socket(id.own)?.local else {
+                        return end(.notStarted("run: the relay ended at once", status: 1))
+                    }
+                    var proxies = proxies
+                    proxies[kind] = local.description
+                    open(kinds.dropFirst(), request, proxies)
+                }
+            }
+        }
+    }
+
+    /// Requests a snapshot of the program's own engine, without its events, which belong to the screen.
+    private func look(then: @escaping @Sendable (EngineSnapshot?) -> Void) {
+        sources.own.source.requestSnapshot(SnapshotRequest(), then: then)
+    }
+
+    private func spawn(_ request: RunRequest, _ proxies: [ProxyKind: String]) {
+        var ends: [Int32] = [-1, -1]
+        let input = Glibc.open(request.input ?? "/dev/null", O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else {
+            return end(.notStarted("--stdin: \(request.input ?? ""): \(POSIXErrno(errno).words)", status: 1))
+        }
+        defer { close(input) }
+        if showsOutput {
+            guard pipe(&ends) == 0 else {
+                return end(.notStarted("run: pipe: \(POSIXErrno(errno).words)", status: 1))
+            }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        }
+        let written = showsOutput ? ends[1] : StandardStream.error.rawValue
+        // This program sets Swift's own variable for itself only.
+        let own = Spawn.ownEnvironment.filter { $0 != "SWIFT_BACKTRACE=\(Spawn.quietBacktrace)" }
+        do throws(CommandPath.Problem) {
+            let path = try CommandPath.find(request.arguments[0])
+            let spawn = Spawn(
+                path: path, arguments: request.arguments, environment: request.environment(own, proxies: proxies),
+                streams: [input, written, written], hasOwnSession: true)
+            guard let process = try begin(spawn) else {
+                if showsOutput { ends.forEach { close($0) } }
+                return
+            }
+            if showsOutput {
+                close(ends[1])
+                output.read(from: ends[0])
+            }
+            DescriptorLimit.raise()
+            DispatchQueue(label: "socktui.child-end").async { @Sendable [self] in wait(for: process) }
+        } catch {
+            if showsOutput { ends.forEach { close($0) } }
+            end(.notStarted("run: \(error.sentence)", status: error.status))
+        }
+    }
+
+    /// Starts the program. Returns `nil` if this run is ending. A signal that arrives meanwhile waits for the lock, so
+    /// that even one caused by the program's first instruction is handled.
+    private func begin(_ spawn: Spawn) throws(CommandPath.Problem) -> pid_t? {
+        let started: Result<pid_t, POSIXErrno>? = state.withLock { state in
+            guard !state.isStopped else { return nil }
+            let started = spawn.start()
+            guard case .success(let process) = started else { return started }
+            (state.process, state.isNews) = (process, true)
+            state.child?.phase = .running(process: Int(process))
+            return started
+        }
+        guard case .failure(let error)? = started else { return try? started?.get() }
+        throw CommandPath.Problem(error.number, spawn.arguments[0])
+    }
+
+    // MARK: Ending
+
+    private func wait(for process: pid_t) {
+        var facts = siginfo_t()
+        while waitid(P_PID, id_t(process), &facts, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        let ending = state.withLock { state in
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            state.process = nil
+            let ending = status & 0x7F == 0 ? ChildEnding.exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
+            state.ending = ending
+            return ending
+        }
+        gone.signal()
+        queue.asyncAfter(deadline: .now() + Self.lastMoment) { @Sendable [self] in end(ending) }
+    }
+
+    /// Counts the program's connections, and ends the relays.
+    private func end(_ ending: ChildEnding) {
+        look { @Sendable [self] snapshot in
+            let listeners = state.withLock { $0.listeners }
+            let accepted = listeners.reduce(0) { $0 + (snapshot?.socket($1.own)?.accepted ?? 0) }
+            for listener in listeners { sources.perform(.close(listener, .now)) }
+            // Request this afterwards, so that a snapshot taken after the news includes the change.
+            look { @Sendable [self] _ in
+                state.withLock { state in
+                    let process = state.child?.process
+                    state.child?.phase = .ended(ending, process: process, connections: Int(accepted))
+                    (state.isNews, state.ending) = (true, ending)
+                }
+            }
+        }
+    }
+
+    /// Sends a signal to the program and its children. Returns whether it is running.
+    @discardableResult
+    package func signal(_ number: Int32) -> Bool {
+        state.withLock { state in state.process.map { kill(-$0, number) == 0 } ?? false }
+    }
+
+    /// Ends the program if it is running, with SIGTERM, and after one second with SIGKILL. None is started after that.
+    package func stop() {
+        state.withLock { $0.isStopped = true }
+        guard signal(SIGTERM) else { return }
+        // A stopped program handles no signal until it continues.
+        signal(SIGCONT)
+        guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return }
+        signal(SIGKILL)
+        _ = gone.wait(timeout: .now() + Self.patience)
+    }
+
+    // MARK: Status and news
+
+    /// This program's exit status for the child, or `nil` if none was started or it has not ended.
+    package var status: Int32? { state.withLock { $0.ending?.status } }
+
+    /// Returns the news since the last call, or `nil` if there is none.
+    package func news() -> ChildNews? {
+        let written = output.take()
+        return state.withLock { state in
+            defer { state.isNews = false }
+            guard let child = state.child, state.isNews || !written.bytes.isEmpty else { return nil }
+            return ChildNews(child, output: written.bytes, dropped: written.dropped)
+        }
+    }
+}

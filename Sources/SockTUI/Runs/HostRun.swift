@@ -1,0 +1,117 @@
+import Glibc
+import HostSockets
+import InspectorCore
+import InspectorShell
+import SocketCore
+import SocketKit
+
+/// Implements `why` and `host --check`: look, print and end. Returns 0 if nothing is above a note (or below `--level`),
+/// 1 if something is wrong, 2 if that name is not found, 3 if the host couldn't be inspected.
+enum HostRun {
+    /// Prints why a program hangs.
+    static func why(_ target: HostTarget, _ options: HostOptions, _ lints: LintSettings) -> Int32 {
+        var watch = HostWatch(options, lints)
+        do throws(HostObserver.Problem) {
+            let answer = try why(target, options, &watch)
+            guard let answer else {
+                return Program.complain(nothing(target, watch), status: 2)
+            }
+            let text =
+                options.isJSON ? answer.json(.standard).text : answer.lines.joined(separator: "\n")
+            let status: Int32 = answer.found.contains { $0.severity > .note } ? 1 : 0
+            return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
+        } catch {
+            return Program.complain(error.sentence, status: 3)
+        }
+    }
+
+    /// Returns the reason why nothing was found.
+    static func nothing(_ target: HostTarget, _ watch: HostWatch) -> String {
+        switch target {
+        case .process(let number) where kill(number, 0) != 0 && errno == ESRCH: "there is no process \(number)"
+        case .process(let number): "process \(number) has no sockets that can be seen"
+        case .name(let name):
+            if let number = watch.processes(named: name).first {
+                "\(name)[\(number)] has no sockets that can be seen"
+            } else {
+                "no program is called \(name)"
+            }
+        case .port, .address, .datagrams: "no socket of \(watch.place) has \(target) at either end"
+        }
+    }
+
+    /// Returns the explanation of a target, or `nil` if there is no such socket.
+    static func why(
+        _ target: HostTarget, _ options: HostOptions, _ watch: inout HostWatch
+    ) throws(HostObserver.Problem) -> HostAnswer? {
+        var processes: [Int32] = []
+        switch target {
+        case .process(let number): processes = [number]
+        case .name(let name): processes = watch.processes(named: name)
+        case .port, .address, .datagrams: break
+        }
+        try watch.settle(span: options.span, isOnce: options.isOnce, processes: processes) { target.matches($0) }
+        return HostAnswer(target, Set(processes), watch.look, watch.judge)
+    }
+
+    /// Prints the problems of this host's sockets.
+    static func check(_ options: HostOptions, _ lints: LintSettings) -> Int32 {
+        var watch = HostWatch(options, lints)
+        do throws(HostObserver.Problem) {
+            try watch.settle(span: options.span, isOnce: options.isOnce)
+        } catch {
+            return Program.complain(error.sentence, status: 3)
+        }
+        let (found, count) = listed(watch, options)
+        if count == 0, !options.filter.isEmpty {
+            return Program.complain("\(options.filter): no socket of \(watch.place) matches", status: 2)
+        }
+        let text =
+            options.isJSON
+            ? json(found, count, watch.look) : lines(found, count, watch.look, isFiltered: !options.filter.isEmpty)
+        let hidden = watch.look.hidden
+        var status: Int32 = found.contains { $0.severity >= options.level } ? 1 : 0
+        if options.isStrict, hidden.processes + hidden.calls + hidden.sockets + hidden.namespaces > 0 {
+            status = max(status, 3)
+        }
+        return Program.status(of: StandardStream.output.write(text), otherwise: status)
+    }
+
+    /// Returns the verdicts about the sockets that match the filter, and the number of those sockets.
+    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> (found: [HostVerdict], count: Int) {
+        let found = watch.judge.verdicts().found
+        guard !options.filter.isEmpty, case .success(let filter) = Filter.parse(options.filter) else {
+            return (found, watch.look.sockets.count)
+        }
+        var rows = HostRows()
+        let snapshot = rows.snapshot(of: watch.look, by: watch.judge, found, wallNanoseconds: 0)
+        var findings = Findings(LintSettings())
+        findings.take(snapshot, lost: 0)
+        let listed = Set(filter.matching(snapshot.sockets, snapshot.time, findings).map(\.id))
+        let matching = found.filter { $0.sockets.contains { rows.id(of: $0).map(listed.contains) ?? false } }
+        return (matching, listed.count)
+    }
+
+    private static func lines(
+        _ found: [HostVerdict], _ count: Int, _ look: HostLook, isFiltered: Bool
+    ) -> String {
+        let width = StandardStream.output.isTerminal ? 80 : nil
+        let lines = HostCheck.lines(
+            found, sockets: count, namespaces: isFiltered ? 1 : look.namespaces.count, hidden: look.hidden,
+            owners: HiddenOwners.text(look, names: OwnUser.names()),
+            width: width)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func json(_ found: [HostVerdict], _ count: Int, _ look: HostLook) -> String {
+        let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.json(.standard)) }
+        let hidden = look.hidden
+        let summary: JSON = [
+            "type": "checked", "sockets": JSON(count), "hidden_processes": JSON(hidden.processes),
+            "hidden_calls": JSON(hidden.calls), "hidden_sockets": JSON(hidden.sockets),
+            "hidden_reason": JSON(hidden.reason), "namespaces": JSON(max(1, look.namespaces.count)),
+            "hidden_namespaces": JSON(hidden.namespaces),
+        ]
+        return (verdicts + [summary]).map { $0.text + "\n" }.joined()
+    }
+}
