@@ -87,7 +87,7 @@ let package = Package(
         .executableTarget(
             name: "autobahn-peer", dependencies: ["SocketKit"], path: "Tests/AutobahnPeer", swiftSettings: strict),
         .testTarget(
-            name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
+            name: "SocketCoreTests", dependencies: ["SocketRecords", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SocketRecordsTests", dependencies: ["SocketRecords", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(

@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 import SocketTestSupport
 import Synchronization

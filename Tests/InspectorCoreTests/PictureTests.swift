@@ -1,7 +1,6 @@
 import FoundationEssentials
 import InspectorCore
 import InspectorScreen
-import InspectorShell
 import Testing
 
 extension Picture {

@@ -1,6 +1,5 @@
 import InspectorCore
 import InspectorScreen
-import InspectorShell
 import Testing
 
 /// A picture stored in `Screens`: a whole screen or a part of one.

@@ -1,6 +1,5 @@
 import InspectorCore
 import InspectorScreen
-import InspectorShell
 import SocketCore
 import Testing
 

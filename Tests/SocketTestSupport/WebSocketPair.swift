@@ -1,5 +1,4 @@
 import Glibc
-import InspectorCore
 import SocketKit
 
 /// A listener and a client of it, on one engine, both with recorders.

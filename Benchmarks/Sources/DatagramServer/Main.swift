@@ -1,5 +1,4 @@
 import Glibc
-import InspectorShell
 import SocketKit
 
 /// Receives datagrams by SocketKit's public API, as `Yardstick/datagrams.c receive` does by recvmmsg, and prints the same

@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketTestSupport
 import Testing
 

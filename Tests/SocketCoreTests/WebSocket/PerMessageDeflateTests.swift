@@ -1,5 +1,4 @@
 import SocketCore
-import SocketWorkshop
 import Testing
 
 /// RFC 7692, on the wire.

@@ -1,5 +1,4 @@
 import SocketCore
-import SocketWorkshop
 import Testing
 
 /// RFC 6455, 5.5.1 and 7.

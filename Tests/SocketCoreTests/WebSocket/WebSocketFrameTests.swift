@@ -1,5 +1,4 @@
 import SocketCore
-import SocketWorkshop
 import Testing
 
 /// RFC 6455, 5.2: what a frame may be, and that it does not matter how it comes.

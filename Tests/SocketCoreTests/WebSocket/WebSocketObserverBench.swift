@@ -1,5 +1,4 @@
 import SocketCore
-import SocketWorkshop
 
 /// One leg of a relay, and what its observer makes of what passes there.
 final class WebSocketObserverBench {

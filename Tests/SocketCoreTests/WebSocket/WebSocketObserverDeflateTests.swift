@@ -1,5 +1,4 @@
 import SocketCore
-import SocketWorkshop
 import Testing
 
 /// RFC 7692, looked at from between the two ends.

@@ -1,5 +1,4 @@
 import SocketCore
-import SocketWorkshop
 import Testing
 
 @Suite("A WebSocket of others, looked at")

@@ -1,5 +1,4 @@
 import SocketCore
-import SocketWorkshop
 import Testing
 
 /// RFC 6455, 8.1: text is UTF-8, and what is not is seen at once.

@@ -1,5 +1,4 @@
 import Glibc
-import InspectorCore
 import Testing
 
 @testable import SocketCore

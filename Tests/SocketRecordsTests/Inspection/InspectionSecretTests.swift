@@ -1,4 +1,3 @@
-import InspectorCore
 import Testing
 
 import SocketRecords

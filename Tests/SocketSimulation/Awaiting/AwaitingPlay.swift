@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// Handles that are used by tasks alone, each of which awaits one thing and may be cancelled at any time.

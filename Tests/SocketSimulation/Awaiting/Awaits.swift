@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketKit
 
 /// Every `await` of a run: starts the task that awaits, cancels it at any time, and requires that it returns once.

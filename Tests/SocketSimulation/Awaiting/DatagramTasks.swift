@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// Tasks that send datagrams and receive them. Each datagram has a number of its own.

@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// Tasks that connect, accept, secure, write and read. The listener's connections go to tasks alone.

@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// Tasks that open and accept WebSockets, send and receive messages, ping, wait for room, and close.

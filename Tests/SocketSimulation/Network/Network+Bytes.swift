@@ -1,5 +1,4 @@
 import Glibc
-import InspectorCore
 import SocketKit
 
 /// What recv and send come to, as Linux has it.

@@ -1,5 +1,4 @@
 import Glibc
-import InspectorCore
 import SocketKit
 
 /// The simulated machine and its network: descriptors of the engine, connections, and what is under way between them.

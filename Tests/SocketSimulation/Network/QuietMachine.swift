@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketKit
 
 /// A simulated machine without an engine, whose network delivers at once: to be held against the real kernel.

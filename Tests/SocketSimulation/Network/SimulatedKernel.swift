@@ -1,5 +1,4 @@
 import Glibc
-import InspectorCore
 import SocketKit
 
 /// The engine's kernel, played by `Network`.

@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketKit
 
 /// What callbacks about operations must fulfil.

@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketKit
 
 /// The pages of the ledger: what was asked, and what became of it. Every method returns the rules that were broken.

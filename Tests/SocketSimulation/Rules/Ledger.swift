@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketKit
 
 /// One call of a delegate.

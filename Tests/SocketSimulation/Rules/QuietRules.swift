@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// What must hold when nothing is ready, nothing is due and no work waits: whatever could go on would hang for ever.

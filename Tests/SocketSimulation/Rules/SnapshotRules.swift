@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketKit
 
 /// What must hold of every snapshot: it agrees with itself, with the kernel, and with what the delegates heard.

@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// Holds one datagram socket and uses it as chance has it: many datagrams can't leave, for want of a destination, a

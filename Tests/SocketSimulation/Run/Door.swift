@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// The listener's delegate: gives each connection that is taken to a new player.

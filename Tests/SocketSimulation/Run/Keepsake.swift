@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// What a user keeps in a socket, and what acts on another socket as it is destroyed.

@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// The simulated peers: they hold the ends that are not the engine's, and do what peers do.

@@ -1,4 +1,3 @@
-import InspectorShell
 import SocketKit
 
 /// Holds one socket, asks it for things as chance has it, and passes on to the ledger what it hears.

@@ -1,5 +1,3 @@
-import InspectorCore
-import InspectorShell
 import SocketKit
 
 /// Sees each snapshot of a run's engines, beside the rules.

@@ -1,5 +1,3 @@
-import InspectorCore
-import InspectorShell
 import SocketKit
 import SocketTestSupport
 

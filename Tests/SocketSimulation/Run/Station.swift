@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketKit
 import SocketTestSupport
 

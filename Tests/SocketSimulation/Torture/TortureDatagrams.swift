@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketKit
 
 /// Holds one datagram socket of a scenario, counts what it hears, and then does what its script says.

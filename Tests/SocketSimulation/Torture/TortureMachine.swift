@@ -1,6 +1,5 @@
 import Dispatch
 import Glibc
-import InspectorCore
 import SocketKit
 import SocketTestSupport
 
