@@ -117,7 +117,7 @@ struct ConfigurationTests {
                 "ylow is not a color; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim"
             ),
             ("[colors]\nwarm = \"red\"", 2, 1, "no such color: warm; did you mean warn?"),
-            ("[warnings]\nwrite-stalled = \"on\"", 2, 1, "write-stalled is now called write-blocked"),
+            ("[warnings]\nwrite-blockd = \"on\"", 2, 1, "no such warning: write-blockd; did you mean write-blocked?"),
             ("[warnings]\nidle = \"soon\"", 2, 8, "soon is not a duration; write idle=10s, 500ms or 2m"),
         ])
     func refusals(text: String, line: Int, column: Int, message: String) {

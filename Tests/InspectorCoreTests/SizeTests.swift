@@ -50,14 +50,14 @@ struct SizeTests {
         }
     }
 
-    /// Draws each screen at every fifth width and every third height, and at the widths where panes appear. Screens next
+    /// Draws each screen at every 17th width and every seventh height, and at the widths where panes appear. Screens next
     /// to each other in the list start at different sizes, so that together they cover all.
     @Test("Every pane and every dialog is drawn from 1x1 to 200x50", arguments: Screen.all.indices)
     func everyScreen(_ index: Int) {
         let screen = Screen.all[index]
         var model = screen.model(Size(80, 24))
-        let heights = Array(stride(from: 1 + index % 3, through: 50, by: 3))
-        let widths = Array(stride(from: 1 + index % 5, through: 200, by: 5)) + [39, 40, 59, 60, 119, 120]
+        let heights = Array(stride(from: 1 + index % 7, through: 50, by: 7))
+        let widths = Array(stride(from: 1 + index % 17, through: 200, by: 17)) + [39, 40, 59, 60, 119, 120]
         for (step, width) in widths.enumerated() {
             let size = Size(width, heights[step % heights.count])
             _ = model.update(.resized(size))

@@ -1,7 +1,6 @@
 import InspectorCore
 import SocketKit
 import SocketTestSupport
-import SocketWorkshop
 import Testing
 
 @testable import InspectorShell

@@ -25,10 +25,9 @@ struct WallTests {
             "HostSockets", "CSockTUIPcap", "Glibc", "Dispatch", "Synchronization",
         ],
         "SockTUI": [
-            "InspectorShell",
-            "SocketKit", "SocketCore", "SocketRecords", "SocketWorkshop", "InspectorCore", "InspectorScreen",
-            "HostSockets", "CSockTUINcurses", "CSockTUITerminal",
-            "Glibc", "Dispatch", "Synchronization",
+            "InspectorShell", "InspectorScreen", "InspectorCore", "SocketExport", "SocketWorkshop", "SocketRecords",
+            "SocketKit", "SocketCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "Glibc", "Dispatch",
+            "Synchronization",
         ],
         "SocketTestSupport": ["SocketKit", "SocketCore", "SocketRecords", "Glibc", "Dispatch", "Synchronization"],
         "SocketSimulation": ["SocketKit", "SocketTestSupport", "Glibc", "Dispatch"],
