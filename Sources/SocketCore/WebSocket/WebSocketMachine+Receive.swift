@@ -8,7 +8,7 @@ extension WebSocketMachine {
     /// `proceed`, and read no more from the transport until nothing is held. A large message takes its memory from
     /// `spares` if possible.
     package mutating func receive(
-        _ bytes: RawSpan, now: MonotonicTime, spares: inout SpareArrays, into events: inout [WebSocketEvent]
+        _ bytes: RawSpan, now: MonotonicTime, spares: inout LargeArrayPool, into events: inout [WebSocketEvent]
     ) {
         received.wireBytes += UInt64(bytes.byteCount)
         bytes.withUnsafeBytes { input in
@@ -23,7 +23,7 @@ extension WebSocketMachine {
 
     /// Takes all bytes as `receive(_:now:spares:into:)` does, without spare memory.
     package mutating func receive(_ bytes: RawSpan, now: MonotonicTime, into events: inout [WebSocketEvent]) {
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         receive(bytes, now: now, spares: &spares, into: &events)
     }
 
@@ -40,7 +40,7 @@ extension WebSocketMachine {
     /// Continues with the held input. Has no effect if nothing is held.
     package mutating func proceed(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         let input = held.handOver()
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         let taken = input.withUnsafeBytes { take($0, now: now, spares: &spares, into: &events) }
         if taken < input.count { held = Array(input[taken...]) }
         guard isEndHeld, held.isEmpty else { return }
@@ -50,7 +50,7 @@ extension WebSocketMachine {
 
     /// Takes bytes until the input or the budget is used up. Returns the number taken.
     private mutating func take(
-        _ input: UnsafeRawBufferPointer, now: MonotonicTime, spares: inout SpareArrays,
+        _ input: UnsafeRawBufferPointer, now: MonotonicTime, spares: inout LargeArrayPool,
         into events: inout [WebSocketEvent]
     ) -> Int {
         var offset = 0
@@ -77,7 +77,7 @@ extension WebSocketMachine {
     }
 
     private mutating func begin(
-        _ header: FrameHeader, now: MonotonicTime, spares: inout SpareArrays, into events: inout [WebSocketEvent]
+        _ header: FrameHeader, now: MonotonicTime, spares: inout LargeArrayPool, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         frame = header
         frameStart = assembler.messageBytes
@@ -88,7 +88,7 @@ extension WebSocketMachine {
     }
 
     private mutating func take(
-        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime, spares: inout SpareArrays,
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime, spares: inout LargeArrayPool,
         into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         guard !frame.opcode.isControl else {

@@ -168,7 +168,7 @@ struct MessageAssembler: ~Copyable {
     /// Takes payload of the current frame, unmasks it and delivers the result. Also called for the empty payload of an
     /// empty frame.
     mutating func take(
-        _ bytes: UnsafeRawBufferPointer, key: UInt32?, spares: inout SpareArrays, into events: inout [WebSocketEvent]
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, spares: inout LargeArrayPool, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         missing -= bytes.count
         let isOver = isFinal && missing == 0

@@ -126,7 +126,7 @@ struct FrameObserver: ~Copyable {
     /// Assembles payload. A message that would exceed the allowance is skipped.
     private mutating func assemble(_ bytes: UnsafeRawBufferPointer, key: UInt32?) throws(WebSocketFailure) {
         guard assembler.inflates else {
-            var spares = SpareArrays()
+            var spares = LargeArrayPool()
             return try assembler.take(bytes, key: key, spares: &spares, into: &chunks)
         }
         let room = max(0, allowance - bytes.count)
@@ -143,7 +143,7 @@ struct FrameObserver: ~Copyable {
     ) throws(WebSocketFailure) {
         let before = assembler.inflation
         defer { allowance -= assembler.inflation - before }
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         assembler.allowance = room
         do throws(WebSocketFailure) {
             try assembler.take(bytes, key: key, spares: &spares, into: &chunks)
