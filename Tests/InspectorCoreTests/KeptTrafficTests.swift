@@ -126,7 +126,7 @@ struct KeptTrafficTests {
         #expect(model.notice?.text.hasPrefix("match 1 of 1") == true)
         let document = TrafficDocument(model, width: 80)
         #expect(document.blocks.contains { if case .part = $0.content { true } else { false } })
-        let place = try #require(model.traffic.talks[Conversation.id]?.cursor.map(document.place))
+        let place = try #require(model.traffic.scrolls[Conversation.id]?.cursor.map(document.place))
         let row = document.page(from: place, rows: 2).map(\.line.text).joined()
         #expect(row.contains(mode == .hexText ? "line 2" : "line 2500 of it"))
         if mode != .hexText {

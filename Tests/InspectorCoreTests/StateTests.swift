@@ -135,7 +135,7 @@ struct StateTests {
         model.press(.character("n"))
         #expect(found() == 4)
         model.press(.enter)
-        #expect(model.tab == .talk && model.list.selected == SocketID(7))
+        #expect(model.tab == .traffic && model.list.selected == SocketID(7))
         model.press(.character("4"), .character("/"))
         model.type("no such thing")
         model.press(.enter)
@@ -155,7 +155,7 @@ struct StateTests {
         model.press(.down)
         #expect(words().contains("bytes are waiting, but no read is queued for them"))
         model.press(.enter)
-        #expect(model.tab == .talk && model.list.selected == SocketID(10))
+        #expect(model.tab == .traffic && model.list.selected == SocketID(10))
     }
 
     @Test("Filtered events stay filtered as more come")

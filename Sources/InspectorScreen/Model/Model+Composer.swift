@@ -38,7 +38,7 @@ extension Model {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return
         }
-        show(.talk)
+        show(.traffic)
         if let reason = whyNoSending {
             notice = hint(reason)
         } else {
@@ -136,7 +136,7 @@ extension Model {
         switch ending {
         case .failed(let sentence): notice = error(sentence)
         case .stopped: notice = hint("stopped \(progress.words)")
-        case .done: if known != nil, tab == .talk { notice = hint(progress.summary(ending, after: time)) }
+        case .done: if known != nil, tab == .traffic { notice = hint(progress.summary(ending, after: time)) }
         }
     }
 }

@@ -188,9 +188,9 @@ extension Model {
             return
         }
         select(match.socket)
-        showTalk(composing: false)
+        showTraffic(composing: false)
         traffic.awaitTraffic(
-            at: TalkMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request.search)
+            at: TrafficMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request.search)
         showAwaitedMatch()
     }
 

@@ -145,7 +145,7 @@ extension Model {
         returnToPresent()
         if shared.frozen != nil { thaw() }
         select(first.id)
-        showTalk(composing: true)
+        showTraffic(composing: true)
     }
 
     /// Shows a socket that the user requested and that now exists.
@@ -158,7 +158,7 @@ extension Model {
         notice = nil
         select(id)
         expected = id
-        show(.talk)
+        show(.traffic)
         // Even if it has failed already, because the user may be typing.
         isComposing = true
         if let socket = shared.latest?.socket(id) { arrived(socket) }
@@ -184,7 +184,7 @@ extension Model {
     private mutating func arrived(_ socket: SocketSnapshot) {
         expected = nil
         warnOfReach(socket)
-        guard tab == .talk, list.selected == socket.id else { return }
+        guard tab == .traffic, list.selected == socket.id else { return }
         if socket.role == .datagram { composers.greet(socket, in: shared) }
         guard socket.role == .listener else { return }
         awaiting = socket.id

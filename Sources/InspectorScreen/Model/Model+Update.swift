@@ -112,7 +112,7 @@ extension Model {
         switch context {
         case .composer: return isSecond && key == .control("e") ? editLine() : pressInSearch(key)
         case .menu: return pressLetter(key)
-        case .start, .list, .talk, .detail, .events, .output, .field, .form, .help, .rewound: return nil
+        case .start, .list, .traffic, .detail, .events, .output, .field, .form, .help, .rewound: return nil
         }
     }
 
@@ -139,7 +139,7 @@ extension Model {
         case .composer:
             editComposer { change(&$0.editor) }
             return examineFile()
-        case .list, .talk, .detail, .events, .output, .form, .menu, .help, .rewound: break
+        case .list, .traffic, .detail, .events, .output, .form, .menu, .help, .rewound: break
         }
         return []
     }
@@ -150,7 +150,7 @@ extension Model {
         let (place, names): (KeyContext, [String])
         switch context {
         case .menu: (place, names) = (.menu, ["up", "down", "accept", "cancel"])
-        case .list, .talk, .detail, .events, .output: (place, names) = (.list, ["quit"])
+        case .list, .traffic, .detail, .events, .output: (place, names) = (.list, ["quit"])
         case .start, .composer, .field, .form, .help, .rewound: return []
         }
         guard let action = shared.options.keys.binding(for: key, in: place)?.action, names.contains(action.name) else {
@@ -197,10 +197,10 @@ extension Model {
         case .composer: pasteIntoComposer(text)
         case .field: typeInField { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
         case .form: dialogs.editForm { $0.paste(text) }
-        case .talk where selected?.acceptsWrites == true && injection == nil:
+        case .traffic where selected?.acceptsWrites == true && injection == nil:
             isComposing = true
             pasteIntoComposer(text)
-        case .list, .talk, .detail, .events, .output: ask { $0.openPaste(text, $1, in: $2) }
+        case .list, .traffic, .detail, .events, .output: ask { $0.openPaste(text, $1, in: $2) }
         case .menu, .help, .rewound: notice = hint("nothing was pasted: there is no line to paste it into here")
         }
         return []
