@@ -172,14 +172,14 @@ struct KeptTrafficTests {
         state.watch(Conversation.id)
         var socket = Conversation.socket
         (socket.received, socket.sent) = (100, 20)
-        state.take(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id, facts: socket)
+        state.absorb(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id, facts: socket)
         #expect(state.unseen == 118)
         socket.received += 50
-        state.take(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id, facts: socket)
+        state.absorb(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id, facts: socket)
         #expect(state.unseen == 118, "measured once")
         state.watch(nil)
         state.watch(Conversation.id)
-        state.take(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id)
+        state.absorb(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id)
         #expect(state.unseen == 0, "our own engine keeps everything")
     }
 

@@ -163,7 +163,7 @@ extension Model {
     /// Adds the matches since the last message.
     mutating func found(_ news: FindProgress) {
         let isFirst = list.found?.current == nil
-        list.found?.take(news)
+        list.found?.absorb(news)
         // A typed line or an open dialog concerns the connection that was selected when it was opened.
         if isFirst, tab == .list, field.open == nil, dialogs.open == nil, help == nil { selectFound() }
     }

@@ -46,9 +46,9 @@ extension Model {
         traffic.goToMatch(in: document, height: layout.traffic.height)
     }
 
-    mutating func copyItem() -> [Effect] { take(traffic.copy(in: document)) }
+    mutating func copyItem() -> [Effect] { absorb(traffic.copy(in: document)) }
 
-    mutating func editItem() -> [Effect] { take(traffic.edit(in: document)) }
+    mutating func editItem() -> [Effect] { absorb(traffic.edit(in: document)) }
 
     /// Asks where to save the traffic.
     mutating func openSave() -> [Effect] {

@@ -7,10 +7,10 @@ extension Model {
     package mutating func update(_ message: Message, moreKeysFollow: Bool = false) -> [Effect] {
         if field.typedFilter != nil, !field.isTypedInFilter(message, shared.options.keys) { applyTypedFilter() }
         defer { if field.typedFilter != nil, !moreKeysFollow { applyTypedFilter() } }
-        return take(message)
+        return absorb(message)
     }
 
-    private mutating func take(_ message: Message) -> [Effect] {
+    private mutating func absorb(_ message: Message) -> [Effect] {
         let effects: [Effect]
         switch message {
         case .key(let key): effects = press(key)
@@ -20,7 +20,7 @@ extension Model {
             shared.size = size
             effects = []
         case .snapshot(let snapshot):
-            if begins(with: snapshot) { take(snapshot) }
+            if begins(with: snapshot) { absorb(snapshot) }
             showFirstInstant()
             effects = noteHeld(snapshot)
         case .time(let now):
@@ -83,11 +83,11 @@ extension Model {
         case .relays(let listener): relays(listener)
         case .examined(let facts): composers.fileFacts = facts
         case .peers(let peers): shared.peers = peers
-        case .programs(let news): take(news)
-        case .unread(let look): take(look)
-        case .recording(let recording): take(recording)
-        case .dissection(let news): dissection.take(news)
-        case .child(let news): take(news)
+        case .programs(let news): absorb(news)
+        case .unread(let look): absorb(look)
+        case .recording(let recording): absorb(recording)
+        case .dissection(let news): dissection.absorb(news)
+        case .child(let news): absorb(news)
         default: break
         }
     }
@@ -207,7 +207,7 @@ extension Model {
     }
 
     /// Inserts pasted text into the line of the selected connection.
-    mutating func takePaste(_ text: String) {
+    mutating func absorbPaste(_ text: String) {
         startComposing()
         if isComposing { pasteIntoComposer(text) }
     }

@@ -31,7 +31,7 @@ package final class LiveHistory: Sendable {
 
     /// Keeps a snapshot of the present with its changed traffic. Answers the request, on any thread, with that snapshot
     /// or with the state at an earlier instant.
-    package func take(
+    package func absorb(
         _ present: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot], for request: SnapshotRequest,
         then: @escaping @Sendable (EngineSnapshot) -> Void
     ) {

@@ -290,7 +290,7 @@ package final class SourceList: Sendable {
             recording.recorder.note(whole, traffic)
         }
         if let history = keeping.history {
-            history.take(whole, traffic, for: request, then: then)
+            history.absorb(whole, traffic, for: request, then: then)
         } else {
             then(whole)
         }

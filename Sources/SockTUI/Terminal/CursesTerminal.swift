@@ -181,7 +181,7 @@ final class CursesTerminal: Screen {
         messages += decoder.decode(batch)
         quietReads = batch.isEmpty && decoder.isPasting ? quietReads + 1 : 0
         if quietReads > Self.patience { messages += decoder.endPaste() }
-        for case .background(let isLight) in messages { take(isLight: isLight) }
+        for case .background(let isLight) in messages { changePalette(isLight: isLight) }
         return messages
     }
 
@@ -274,7 +274,7 @@ final class CursesTerminal: Screen {
         }
     }
 
-    private func take(isLight: Bool) {
+    private func changePalette(isLight: Bool) {
         guard environment.asksBackground, isLight != palette.isLight else { return }
         palette = Self.palette(environment, isLight: isLight)
         looks = makeLooks()

@@ -16,7 +16,7 @@ extension WebSocketMachine {
                 held.append(contentsOf: input)
                 return
             }
-            let taken = take(input, now: now, spares: &spares, into: &events)
+            let taken = absorb(input, now: now, spares: &spares, into: &events)
             if taken < input.count { held = Array(input[taken...]) }
         }
     }
@@ -41,7 +41,7 @@ extension WebSocketMachine {
     package mutating func proceed(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         let input = held.handOver()
         var spares = LargeArrayPool()
-        let taken = input.withUnsafeBytes { take($0, now: now, spares: &spares, into: &events) }
+        let taken = input.withUnsafeBytes { absorb($0, now: now, spares: &spares, into: &events) }
         if taken < input.count { held = Array(input[taken...]) }
         guard isEndHeld, held.isEmpty else { return }
         isEndHeld = false
@@ -49,7 +49,7 @@ extension WebSocketMachine {
     }
 
     /// Takes bytes until the input or the budget is used up. Returns the number taken.
-    private mutating func take(
+    private mutating func absorb(
         _ input: UnsafeRawBufferPointer, now: MonotonicTime, spares: inout LargeArrayPool,
         into events: inout [WebSocketEvent]
     ) -> Int {
@@ -65,7 +65,7 @@ extension WebSocketMachine {
                 case .header(let header): try begin(header, now: now, spares: &spares, into: &events)
                 case .payload(let range, let key, let isLast):
                     let bytes = UnsafeRawBufferPointer(rebasing: input[range])
-                    try take(bytes, key: key, isLast: isLast, now: now, spares: &spares, into: &events)
+                    try absorb(bytes, key: key, isLast: isLast, now: now, spares: &spares, into: &events)
                 }
             }
         } catch {
@@ -84,10 +84,10 @@ extension WebSocketMachine {
         if !header.opcode.isControl { try assembler.begin(header) }
         guard header.length == 0 else { return }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        try take(none, key: nil, isLast: true, now: now, spares: &spares, into: &events)
+        try absorb(none, key: nil, isLast: true, now: now, spares: &spares, into: &events)
     }
 
-    private mutating func take(
+    private mutating func absorb(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime, spares: inout LargeArrayPool,
         into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
@@ -97,7 +97,7 @@ extension WebSocketMachine {
             return
         }
         let message = events.count
-        try assembler.take(bytes, key: key, spares: &spares, into: &events)
+        try assembler.absorb(bytes, key: key, spares: &spares, into: &events)
         if assembler.isUnfinished { extendMessage(by: bytes.count, now: now) } else { messageDeadline = nil }
         guard isLast else { return }
         received.payloadBytes += UInt64(frame.length)
