@@ -7,7 +7,7 @@ extension Model {
         switch message {
         case .snapshot(let snapshot):
             guard let latest = shared.latest else { return false }
-            return latest.turn == snapshot.turn && latest.moment == snapshot.moment && latest.time == snapshot.time
+            return latest.jump == snapshot.jump && latest.moment == snapshot.moment && latest.time == snapshot.time
                 && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
                 && snapshot.before == nil && (snapshot.peers == nil || snapshot.peers == shared.peers)
                 && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)

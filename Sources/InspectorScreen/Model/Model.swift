@@ -121,7 +121,7 @@ package struct Model: Sendable {
         var request = SnapshotRequest(
             kernel: needsAll ? .all : asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected
         )
-        (request.instant, request.turn) = (shared.rewind?.instant, shared.turn)
+        (request.instant, request.jump) = (shared.rewind?.instant, shared.jump)
         return request
     }
 }

@@ -41,7 +41,7 @@ package struct TextLines: Sendable {
         var model = Model(options: Model.Options(ascii: false, version: ""))
         // The snapshot is shown whatever instant was jumped to.
         var snapshot = snapshot
-        snapshot.turn = model.turn
+        snapshot.jump = model.jump
         // One column below the width at which other panes join the list.
         let chrome = ScreenLayout.least.height
         _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))

@@ -18,8 +18,8 @@ package final class OpenedSource: SocketSource {
         var problem: String?
         /// The state at an earlier instant, while that is shown.
         var past: OpenedCapture?
-        /// The last instant jumped to whose history was reported. See `SnapshotRequest.turn`.
-        var toldTurn: UInt64?
+        /// The last instant jumped to whose history was reported. See `SnapshotRequest.jump`.
+        var toldJump: UInt64?
 
         /// The state that is shown.
         var shown: OpenedCapture { past ?? capture }
@@ -40,8 +40,8 @@ package final class OpenedSource: SocketSource {
         /// them. Their end is known once they were read.
         mutating func reportsHistory(_ request: SnapshotRequest) -> Bool {
             let isKnown = ending != nil || request.instant != nil
-            guard capture.isOurs, isKnown, toldTurn != request.turn else { return false }
-            toldTurn = request.turn
+            guard capture.isOurs, isKnown, toldJump != request.jump else { return false }
+            toldJump = request.jump
             return true
         }
 

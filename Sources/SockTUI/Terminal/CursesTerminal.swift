@@ -151,7 +151,7 @@ final class CursesTerminal: Screen {
 
     var descriptor: Int32? { inputDescriptor }
 
-    /// The most characters read in one turn of the run loop. A paste of megabytes must not delay signals.
+    /// The most characters read in one pass of the run loop. A paste of megabytes must not delay signals.
     private static let batchLimit = 8_192
 
     func input() -> [Message] {

@@ -102,7 +102,7 @@ package struct ProgramMerger: Sendable {
             }
         }
         whole.nextEvent = events.next
-        whole.turn = request.turn
+        whole.jump = request.jump
         let moments = snapshots.compactMap(\.snapshot.moment)
         // If one source has only a present, there is no common past.
         if moments.count == snapshots.count, let first = moments.first {
