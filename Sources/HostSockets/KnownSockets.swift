@@ -76,12 +76,12 @@ struct KnownSockets {
     }
 
     /// Adds the socket of one message. A malformed message is skipped.
-    mutating func take(_ bytes: RawSpan, _ message: Range<Int>, of group: Group, time: MonotonicTime) {
+    mutating func absorb(_ bytes: RawSpan, _ message: Range<Int>, of group: Group, time: MonotonicTime) {
         let cookie = HostSocket.identity(bytes, message, of: group.table)
         let place = cookie.flatMap { places[HostSocket.id(cookie: $0, in: group.namespace)] }
         if let place, records[place].group == group, records[place].isSame(as: bytes, message) {
             records[place].dump = dump
-            records[place].ages.take(bytes, message, time: time, into: &sockets[place])
+            records[place].ages.absorb(bytes, message, time: time, into: &sockets[place])
             return
         }
         guard var socket = HostSocket(bytes, message, of: group.table, time: time) else { return }

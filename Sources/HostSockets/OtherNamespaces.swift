@@ -93,7 +93,7 @@ struct OtherNamespaces {
             let group = KnownSockets.Group(table: table, namespace: ordinal)
             known.begin(group)
             for message in messages {
-                known.take(message.bytes.span.bytes, 0..<message.bytes.count, of: group, time: message.time)
+                known.absorb(message.bytes.span.bytes, 0..<message.bytes.count, of: group, time: message.time)
             }
         }
         for table in outcome.failed { known.keep(KnownSockets.Group(table: table, namespace: ordinal)) }

@@ -115,7 +115,7 @@ struct ProcessTable {
     /// - Parameter inodes: Inodes of new sockets.
     mutating func scanSome(budget: Duration, new inodes: Set<UInt64>) {
         let began = system.now()
-        rounds.take(new: inodes)
+        rounds.absorb(new: inodes)
         if rounds.isDue(began, isOwned: { owners[$0] != nil }) { rounds.begin(entries.keys) }
         guard rounds.isUnderWay else { return }
         defer { rounds.pause(from: began, until: system.now()) }
@@ -129,7 +129,7 @@ struct ProcessTable {
     /// start before its owner is blamed.
     /// - Parameter inodes: Inodes of the stalled sockets, a subset of all requested ones.
     mutating func look(for inodes: Set<UInt64>, of all: Set<UInt64>) {
-        rounds.take(standing: inodes, of: all) { owners[$0] != nil }
+        rounds.absorb(standing: inodes, of: all) { owners[$0] != nil }
     }
 
     /// Returns and clears the inodes that changed since the last call.

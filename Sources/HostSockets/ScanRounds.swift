@@ -28,10 +28,10 @@ struct ScanRounds {
 
     var isUnderWay: Bool { !pending.isEmpty }
 
-    mutating func take(new inodes: Set<UInt64>) { newcomers.formUnion(inodes) }
+    mutating func absorb(new inodes: Set<UInt64>) { newcomers.formUnion(inodes) }
 
     /// - Parameter inodes: Inodes of the stalled sockets, a subset of all requested ones.
-    mutating func take(standing inodes: Set<UInt64>, of all: Set<UInt64>, isOwned: (UInt64) -> Bool) {
+    mutating func absorb(standing inodes: Set<UInt64>, of all: Set<UInt64>, isOwned: (UInt64) -> Bool) {
         standing = standing.filter { all.contains($0.key) }
         for inode in inodes {
             let isOwned = isOwned(inode)

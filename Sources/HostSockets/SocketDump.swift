@@ -37,7 +37,7 @@ struct SocketDump {
         try ask(table) {
             known.begin(group)
         } take: { bytes, message, time in
-            known.take(bytes, message, of: group, time: time)
+            known.absorb(bytes, message, of: group, time: time)
         }
     }
 

@@ -13,7 +13,7 @@ extension ExportedConversation {
         package init(_ selection: PacketSelection) { self.selection = selection }
 
         /// Processes the next bytes of the file.
-        package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
+        package mutating func absorb(_ bytes: some Collection<UInt8>) throws(CaptureError) {
             reader.append(bytes)
             while let entry = try reader.next() {
                 switch entry {
@@ -23,7 +23,7 @@ extension ExportedConversation {
                 case .interface(let interface):
                     selection.add(interface)
                     packets.add(interface)
-                case .packet(let packet): if selection.admits(packet) { packets.take(packet) }
+                case .packet(let packet): if selection.admits(packet) { packets.absorb(packet) }
                 case .name, .frames, .secrets: break
                 }
             }

@@ -62,7 +62,7 @@ package struct ExportIndex: Sendable {
     }
 
     /// Processes the next bytes of the file.
-    package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
+    package mutating func absorb(_ bytes: some Collection<UInt8>) throws(CaptureError) {
         reader.append(bytes)
         while let entry = try reader.next() {
             switch entry {
@@ -73,7 +73,7 @@ package struct ExportIndex: Sendable {
                 packets.add(interface)
                 interfaces.append(interface)
             case .packet(let packet): note(packet)
-            case .frames(let frames): try take(frames: frames)
+            case .frames(let frames): try absorb(frames: frames)
             case .name, .secrets: break
             }
         }
@@ -83,7 +83,7 @@ package struct ExportIndex: Sendable {
     }
 
     private mutating func note(_ packet: CapturedPacket) {
-        guard let taken = packets.take(packet) else { return }
+        guard let taken = packets.absorb(packet) else { return }
         if taken.session == flows.count {
             let isKnown = interfaces.indices.contains(packet.interface)
             flows.append(Flow(interface: isKnown ? interfaces[packet.interface] : nil))
@@ -98,13 +98,13 @@ package struct ExportIndex: Sendable {
         flows[taken.session].client = isAnswer ? taken.packet.destination : taken.packet.source
     }
 
-    private mutating func take(frames: ArraySlice<UInt8>) throws(CaptureError) {
+    private mutating func absorb(frames: ArraySlice<UInt8>) throws(CaptureError) {
         isOurs = true
         decoder.append(frames)
         do throws(WireError) {
             while let frame = try decoder.next() {
                 if start == nil, case .tick(let tick) = frame { start = tick.wallNanoseconds }
-                try mirror.take(frame)
+                try mirror.absorb(frame)
             }
         } catch {
             throw CaptureError("its snapshots cannot be read")

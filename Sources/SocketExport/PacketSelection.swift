@@ -20,7 +20,7 @@ package struct PacketSelection: Sendable {
     /// Whether this packet is selected. Must be called for every packet of the file, in order.
     package mutating func admits(_ packet: CapturedPacket) -> Bool {
         let time = start.map { since($0, packet) } ?? (sessions.time(of: packet.nanoseconds) - MonotonicTime.zero)
-        guard let taken = sessions.take(packet) else { return false }
+        guard let taken = sessions.absorb(packet) else { return false }
         return flows.contains(taken.session) && span.contains(time)
     }
 
@@ -53,7 +53,7 @@ package struct CaptureExport: Sendable {
     package mutating func take() -> [UInt8] { writer.take() }
 
     /// Processes the next bytes of the file.
-    package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
+    package mutating func absorb(_ bytes: some Collection<UInt8>) throws(CaptureError) {
         reader.append(bytes)
         while let entry = try reader.next() {
             switch entry {

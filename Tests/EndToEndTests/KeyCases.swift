@@ -40,7 +40,7 @@ struct KeyCase {
         switch place {
         case .start: start
         case .list: list
-        case .talk: talk
+        case .traffic: traffic
         case .detail: detail
         case .events: events
         case .output: output
@@ -110,7 +110,7 @@ struct KeyCase {
         "half-page-down": KeyCase(before: ["C-u"], hides: ["not following"]),
     ]
 
-    private static let talk: [String: KeyCase] = following.merging([
+    private static let traffic: [String: KeyCase] = following.merging([
         "first": .shows("* connected"), "next-pane": .shows("Enter send"), "previous-pane": .shows("[1 List]"),
         "previous": KeyCase(before: ["]"], shows: ["#1 127."]), "next": .shows("#2 127."),
         "search": .shows("\n search"), "search-next": .shows("no search"),

@@ -93,7 +93,7 @@ private final class KeyPress {
 
     /// From the list to each place, and what is there then: in the detail also who the peer is, which is known later.
     private static let homes: [KeyContext: (key: String, text: String)] = [
-        .talk: ("2", "hello 99"), .detail: ("3", "unread 0 in "), .events: ("4", "following (F)"),
+        .traffic: ("2", "hello 99"), .detail: ("3", "unread 0 in "), .events: ("4", "following (F)"),
         .composer: ("w", "Enter send"), .field: (":", "Tab completes"), .form: ("r", "queue a read on #1"),
         .menu: ("x", "close #1 "), .help: ("?", "help: connection list"),
     ]

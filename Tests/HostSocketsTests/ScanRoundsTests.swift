@@ -29,11 +29,11 @@ struct ScanRoundsTests {
     func newcomers() {
         var rounds = ScanRounds()
         #expect(round(&rounds, at: 1))
-        rounds.take(new: [7])
+        rounds.absorb(new: [7])
         #expect(!round(&rounds, at: 2, owned: [7]) && round(&rounds, at: 2) && !round(&rounds, at: 3))
-        rounds.take(new: [8])
+        rounds.absorb(new: [8])
         rounds.begin([1])
-        rounds.take(new: [9])
+        rounds.absorb(new: [9])
         _ = rounds.next()
         rounds.pause(from: .zero, until: .zero + .seconds(3))
         #expect(round(&rounds, at: 3, owned: [8]) && !round(&rounds, at: 4))
@@ -43,16 +43,16 @@ struct ScanRoundsTests {
     func standing() {
         var rounds = ScanRounds()
         #expect(round(&rounds, at: 1))
-        rounds.take(standing: [7], of: [7]) { _ in true }
+        rounds.absorb(standing: [7], of: [7]) { _ in true }
         #expect(round(&rounds, at: 2))
-        rounds.take(standing: [7], of: [7]) { _ in true }
-        rounds.take(standing: [], of: [7]) { _ in true }
-        rounds.take(standing: [7], of: [7]) { _ in true }
+        rounds.absorb(standing: [7], of: [7]) { _ in true }
+        rounds.absorb(standing: [], of: [7]) { _ in true }
+        rounds.absorb(standing: [7], of: [7]) { _ in true }
         #expect(!round(&rounds, at: 3))
-        rounds.take(standing: [7], of: [7]) { _ in false }
+        rounds.absorb(standing: [7], of: [7]) { _ in false }
         #expect(round(&rounds, at: 4) && !round(&rounds, at: 5))
-        rounds.take(standing: [], of: []) { _ in false }
-        rounds.take(standing: [7], of: [7]) { _ in false }
+        rounds.absorb(standing: [], of: []) { _ in false }
+        rounds.absorb(standing: [7], of: [7]) { _ in false }
         #expect(round(&rounds, at: 6))
     }
 }

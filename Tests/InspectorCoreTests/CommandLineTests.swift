@@ -203,7 +203,7 @@ struct CommandLineTests {
         #expect(model.list.selected == SocketID(10))
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 3)))
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 3)))
-        #expect(model.tab == .talk)
+        #expect(model.tab == .traffic)
         _ = model.update(.mouse(MouseEvent(.press, x: 45, y: 1)))
         #expect(model.tab == .events)
         model.press(.character("?"))

@@ -29,19 +29,19 @@ struct ComposerTests {
     func opening(row: UInt64) {
         var model = relayed(on: row)
         model.press(.enter)
-        #expect(model.tab == .talk && model.context == .talk)
+        #expect(model.tab == .traffic && model.context == .traffic)
         model.press(.tab, .backTab, .backTab)
         #expect(model.context == .list)
         let list = model.layout(model.size, .list).list
         let place = model.list.row(of: SocketID(row), in: model.shared) ?? 0
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: list.y + 1 + place)))
-        #expect(model.context == .talk && model.list.selected == SocketID(row))
+        #expect(model.context == .traffic && model.list.selected == SocketID(row))
         _ = model.update(.paste("PING\n"))
         #expect(model.context == .menu, "a paste is asked about")
         model.press(.character("n"))
-        let composer = model.layout.talkLayout.composer
+        let composer = model.layout.trafficLayout.composer
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: composer.y + 2)))
-        #expect(model.context == .talk && !text(model).contains("INJECT"))
+        #expect(model.context == .traffic && !text(model).contains("INJECT"))
     }
 
     @Test("w says INJECT and for whom; Alt-d changes the direction", arguments: [2, 3] as [UInt64])
@@ -62,7 +62,7 @@ struct ComposerTests {
         #expect(model.press(.enter) == [.send(SocketCommand(SocketID(2), .write(reply)))])
         #expect(model.press(.control("d")).isEmpty, "FIN would end the connection of others")
         model.press(.escape)
-        #expect(model.context == .talk && !text(model).contains("INJECT"))
+        #expect(model.context == .traffic && !text(model).contains("INJECT"))
     }
 
     @Test("Into a relayed WebSocket a line goes as a message, until a Close went that way", arguments: [false, true])
@@ -162,7 +162,7 @@ struct ComposerTests {
         #expect(!lastRow(model).contains("send"))
         #expect(model.press(.enter).isEmpty && model.composer.editor.text == "GET v")
         model.press(.escape)
-        #expect(model.context == .talk && text(model).contains("c connects again, with what was typed: GET v"))
+        #expect(model.context == .traffic && text(model).contains("c connects again, with what was typed: GET v"))
         model.press(.character(" "))
         #expect(model.shared.frozen != nil, "letters are commands again")
     }
@@ -191,7 +191,7 @@ struct ComposerTests {
         var model = Model(options: .init(ascii: true, version: "0.1"))
         _ = model.update(.opened(SocketID(3), OpenRequest(.tcp(host: "", port: 8080))))
         _ = model.update(.snapshot(World.snapshot([World.listener])))
-        #expect(model.context == .talk)
+        #expect(model.context == .traffic)
     }
 
     // MARK: What is said of keys
@@ -229,10 +229,10 @@ struct ComposerTests {
         #expect(keys.naming("{read}", in: .composer) == "Esc r" && keys.naming("{read}", in: .list) == "r")
         #expect(keys.naming("{mark}", in: .composer) == "Alt-1 m" && keys.naming("{mark}", in: .detail) == "1 m")
         #expect(keys.naming("{expand}", in: .events) == "2 Enter" && keys.naming("{answer}", in: .events) == "A")
-        #expect(keys.naming("{follow}", in: .list, of: .talk) == "2 F")
-        #expect(keys.naming("{follow}", in: .composer, of: .talk) == "Esc F")
+        #expect(keys.naming("{follow}", in: .list, of: .traffic) == "2 F")
+        #expect(keys.naming("{follow}", in: .composer, of: .traffic) == "Esc F")
         #expect(keys.naming("{up} {down}", in: .menu) == "Up Down" && keys.naming("{up}", in: .help) == "k")
-        #expect(keys.naming("{pace}", in: .talk) == "Alt-r" && keys.naming("{pace}", in: .composer) == "Alt-r")
+        #expect(keys.naming("{pace}", in: .traffic) == "Alt-r" && keys.naming("{pace}", in: .composer) == "Alt-r")
     }
 
     @Test("^D is offered only while it would send FIN, and the history once it has a line")
@@ -368,6 +368,6 @@ struct ComposerTests {
         let list = model.layout.list
         let other = model.list.rows.firstIndex { $0 != model.list.selected } ?? 0
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: list.y + 1 + other)))
-        #expect(model.context == .talk && model.composer.editor.isEmpty)
+        #expect(model.context == .traffic && model.composer.editor.isEmpty)
     }
 }

@@ -78,7 +78,7 @@ struct ConfigurationTests {
         let keys = configuration.keys
         #expect(
             keys.binding(for: .control("e"), in: .list)?.line == #"read until \r\n max 8K"#, "one place wins over all")
-        #expect(keys.binding(for: .control("e"), in: .talk)?.line == "events")
+        #expect(keys.binding(for: .control("e"), in: .traffic)?.line == "events")
         #expect(keys.binding(for: .character("s"), in: .list) == nil)
         #expect(keys.binding(for: .character("q"), in: .list)?.line == "quit")
         #expect(configuration.colours[.warn] == ColourText(index: 214, emphasis: .bold))

@@ -21,7 +21,7 @@ struct DissectionTests {
     /// What one run was given, as a capture.
     private static func capture(_ requests: [DissectionRequest]) throws -> OpenedCapture {
         var capture = OpenedCapture()
-        for case .packets(_, let bytes) in requests { try capture.take(bytes) }
+        for case .packets(_, let bytes) in requests { try capture.absorb(bytes) }
         return capture
     }
 

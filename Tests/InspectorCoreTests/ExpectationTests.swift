@@ -11,7 +11,7 @@ struct ExpectationTests {
     /// What is left when this has come, in these pieces.
     private func left(_ search: ExpectationSearch, after pieces: [String], from id: UInt64 = 1) -> String? {
         var search = search
-        for piece in pieces { _ = search.take(Array(piece.utf8), from: SocketID(id)) }
+        for piece in pieces { _ = search.absorb(Array(piece.utf8), from: SocketID(id)) }
         return search.current?.text
     }
 
@@ -35,7 +35,7 @@ struct ExpectationTests {
     @Test("the end of a line is one only once what follows has come, or nothing will")
     func ends() throws {
         var search = try search("/OK$/")
-        #expect(search.take(Array("OK".utf8), from: SocketID(1)) == 0)
+        #expect(search.absorb(Array("OK".utf8), from: SocketID(1)) == 0)
         #expect(left(search, after: ["AY\r\n"]) == "/OK$/" && left(search, after: ["\r\n"]) == nil)
         #expect(search.finish() == 1 && search.current == nil)
     }
@@ -52,10 +52,10 @@ struct ExpectationTests {
     @Test("no match goes from one connection to another, and any of them may bring one")
     func connections() throws {
         var search = try search("ab", "cd")
-        #expect(search.take(Array("a".utf8), from: SocketID(1)) == 0)
-        #expect(search.take(Array("b".utf8), from: SocketID(2)) == 0)
-        #expect(search.take(Array("cd".utf8), from: SocketID(2)) == 0)
-        #expect(search.take(Array("b".utf8), from: SocketID(1)) == 2)
+        #expect(search.absorb(Array("a".utf8), from: SocketID(1)) == 0)
+        #expect(search.absorb(Array("b".utf8), from: SocketID(2)) == 0)
+        #expect(search.absorb(Array("cd".utf8), from: SocketID(2)) == 0)
+        #expect(search.absorb(Array("b".utf8), from: SocketID(1)) == 2)
         #expect(search.current == nil && search.tail(10) == [])
     }
 
@@ -63,15 +63,17 @@ struct ExpectationTests {
     func window() throws {
         let much = [UInt8](repeating: 0x78, count: 3 * ExpectationSearch.window)
         var text = try search("xx\\r\\n", "/x/")
-        #expect(text.take(much, from: SocketID(1)) == 0)
+        #expect(text.absorb(much, from: SocketID(1)) == 0)
         #expect(text.tail(.max).count == ExpectationSearch.window)
-        #expect(text.take([0x0D, 0x0A], from: SocketID(1)) == 1)
+        #expect(text.absorb([0x0D, 0x0A], from: SocketID(1)) == 1)
         var pattern = try search("/^x+y/")
-        #expect(pattern.take(much, from: SocketID(1)) == 0)
-        #expect(pattern.take([0x79], from: SocketID(1)) == 1)
+        #expect(pattern.absorb(much, from: SocketID(1)) == 0)
+        #expect(pattern.absorb([0x79], from: SocketID(1)) == 1)
         var many = try search("a")
-        for id in 0..<UInt64(2 * ExpectationSearch.mostStreams) { #expect(many.take([0x62], from: SocketID(id)) == 0) }
-        #expect(many.take([0x61], from: SocketID(1)) == 1)
+        for id in 0..<UInt64(2 * ExpectationSearch.mostStreams) {
+            #expect(many.absorb([0x62], from: SocketID(id)) == 0)
+        }
+        #expect(many.absorb([0x61], from: SocketID(1)) == 1)
     }
 
     @Test("what makes no sense is refused", arguments: ["", "/(/", "hex:", "hex:zz", "\\q"])

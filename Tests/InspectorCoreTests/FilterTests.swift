@@ -7,7 +7,7 @@ import Testing
 struct FilterTests {
     private func matches(_ text: String, in sockets: [SocketSnapshot] = World.sockets) throws -> [UInt64] {
         var findings = Findings(LintSettings())
-        findings.take(World.snapshot(sockets), lost: 0)
+        findings.absorb(World.snapshot(sockets), lost: 0)
         return try Filter.parse(text).get().matching(sockets, World.now, findings).map(\.id.number)
     }
 

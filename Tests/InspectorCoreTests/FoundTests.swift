@@ -87,7 +87,7 @@ struct FoundTests {
         var model = FoundWorld.model(ascii: true, size)
         #expect(model.list.selected == SocketID(8))
         model.press(.enter)
-        #expect(model.tab == .talk && model.list.selected == SocketID(8) && model.traffic.match == nil)
+        #expect(model.tab == .traffic && model.list.selected == SocketID(8) && model.traffic.match == nil)
         var snapshot = World.full
         snapshot.trafficOf = SocketID(8)
         snapshot.traffic = TrafficSnapshot(items: [item(3, "first"), item(4, "GET p2 HTTP/1.1")])

@@ -126,7 +126,7 @@ struct KeptTrafficTests {
         #expect(model.notice?.text.hasPrefix("match 1 of 1") == true)
         let document = TrafficDocument(model, width: 80)
         #expect(document.blocks.contains { if case .part = $0.content { true } else { false } })
-        let place = try #require(model.traffic.talks[Conversation.id]?.cursor.map(document.place))
+        let place = try #require(model.traffic.scrolls[Conversation.id]?.cursor.map(document.place))
         let row = document.page(from: place, rows: 2).map(\.line.text).joined()
         #expect(row.contains(mode == .hexText ? "line 2" : "line 2500 of it"))
         if mode != .hexText {
@@ -172,14 +172,14 @@ struct KeptTrafficTests {
         state.watch(Conversation.id)
         var socket = Conversation.socket
         (socket.received, socket.sent) = (100, 20)
-        state.take(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id, facts: socket)
+        state.absorb(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id, facts: socket)
         #expect(state.unseen == 118)
         socket.received += 50
-        state.take(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id, facts: socket)
+        state.absorb(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id, facts: socket)
         #expect(state.unseen == 118, "measured once")
         state.watch(nil)
         state.watch(Conversation.id)
-        state.take(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id)
+        state.absorb(TrafficSnapshot(items: [item(0, [1, 2])]), of: Conversation.id)
         #expect(state.unseen == 0, "our own engine keeps everything")
     }
 

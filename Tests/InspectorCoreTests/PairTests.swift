@@ -132,7 +132,7 @@ struct PairTests {
         model.press(.character("j"))
         #expect(model.list.selected == SocketID(6))
         model.press(.character("2"), .character("L"))
-        #expect(model.list.selected == SocketID(7) && model.tab == .talk)
+        #expect(model.list.selected == SocketID(7) && model.tab == .traffic)
         model.press(.character("L"))
         #expect(model.list.selected == SocketID(6))
     }
@@ -185,7 +185,7 @@ struct PairTests {
         model.press(.enter)
         _ = model.update(.snapshot(RelayWorld.talking))
         let text = draw(model, size).text
-        #expect(model.context == .talk)
+        #expect(model.context == .traffic)
         for words in [" CLIENT ", " SERVER ", " RELAY ", "> client 8 B", "< server 11 B", "server 7 of 15 B so far"] {
             #expect(text.contains(words), "\(words)")
         }

@@ -128,7 +128,7 @@ struct CommandPaletteTests {
         model.press("2", "?", "/")
         model.type("automatic, hex")
         model.press(.enter, .enter)
-        #expect(model.help == nil && model.tab == .talk && model.traffic.viewMode != .auto)
+        #expect(model.help == nil && model.tab == .traffic && model.traffic.viewMode != .auto)
         model.press("?", "/")
         model.type("send text")
         model.press(.enter, .enter)

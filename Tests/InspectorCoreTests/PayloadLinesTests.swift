@@ -22,28 +22,28 @@ struct PayloadLinesTests {
     @Test("a rate alone makes no line")
     func rates() {
         var lines = JSONLines(program: "p", naming: .standard)
-        #expect(sockets(lines.take(snapshot(0))) == 1)
+        #expect(sockets(lines.absorb(snapshot(0))) == 1)
         let still = [
             snapshot(100) { $0.receiveRate = 5 }, snapshot(200) { $0.sendRate = 4 },
             snapshot(300) { $0.activity.operationRate = 3 }, snapshot(400) { $0.activity.queueRate = 2 },
         ]
-        for snapshot in still { #expect(sockets(lines.take(snapshot)) == 0) }
-        let news = lines.take(snapshot(500) { ($0.received, $0.receiveRate) = (1, 7) })
+        for snapshot in still { #expect(sockets(lines.absorb(snapshot)) == 0) }
+        let news = lines.absorb(snapshot(500) { ($0.received, $0.receiveRate) = (1, 7) })
         #expect(sockets(news) == 1 && news.contains { $0.contains(#""received_bytes_per_s":7,"#) })
     }
 
     @Test("with a time between them, rates make lines, at most that often, and the last one too")
     func every() {
         var lines = JSONLines(program: "p", naming: .standard, every: .milliseconds(50))
-        #expect(sockets(lines.take(snapshot(0))) == 1)
-        #expect(sockets(lines.take(snapshot(10) { $0.receiveRate = 5 })) == 0)
-        #expect(sockets(lines.take(snapshot(50) { $0.receiveRate = 5 })) == 1)
-        #expect(sockets(lines.take(snapshot(120) { $0.receiveRate = 5 })) == 0)
-        #expect(sockets(lines.take(snapshot(130) { $0.received = 1 })) == 1, "anything else does not wait")
-        #expect(sockets(lines.take(snapshot(140) { ($0.received, $0.receiveRate) = (1, 4) })) == 0)
-        #expect(sockets(lines.take(snapshot(150) { ($0.received, $0.receiveRate) = (1, 0) })) == 0)
-        #expect(sockets(lines.take(snapshot(190) { ($0.received, $0.receiveRate) = (1, 0) })) == 1)
-        #expect(sockets(lines.take(snapshot(290) { ($0.received, $0.receiveRate) = (1, 0) })) == 0)
+        #expect(sockets(lines.absorb(snapshot(0))) == 1)
+        #expect(sockets(lines.absorb(snapshot(10) { $0.receiveRate = 5 })) == 0)
+        #expect(sockets(lines.absorb(snapshot(50) { $0.receiveRate = 5 })) == 1)
+        #expect(sockets(lines.absorb(snapshot(120) { $0.receiveRate = 5 })) == 0)
+        #expect(sockets(lines.absorb(snapshot(130) { $0.received = 1 })) == 1, "anything else does not wait")
+        #expect(sockets(lines.absorb(snapshot(140) { ($0.received, $0.receiveRate) = (1, 4) })) == 0)
+        #expect(sockets(lines.absorb(snapshot(150) { ($0.received, $0.receiveRate) = (1, 0) })) == 0)
+        #expect(sockets(lines.absorb(snapshot(190) { ($0.received, $0.receiveRate) = (1, 0) })) == 1)
+        #expect(sockets(lines.absorb(snapshot(290) { ($0.received, $0.receiveRate) = (1, 0) })) == 0)
     }
 
     private func item(
@@ -69,13 +69,13 @@ struct PayloadLinesTests {
     func items() {
         var lines = JSONLines(program: "p", naming: .standard, payload: 100)
         let id = SocketID(1)
-        let first = lines.take(
+        let first = lines.absorb(
             TrafficSnapshot(items: [item(0, [0x61]), item(1, [0x62], .inProgress), item(2, [0x63])]), of: id)
         #expect(first.count == 2 && first[0].contains(#""sequence":0,"lost_items":0"#))
         #expect(first[1].contains(#""sequence":2,"lost_items":0"#) && first[1].contains(#""base64":"Yw==""#))
-        let second = lines.take(TrafficSnapshot(items: [item(1, [0x62, 0x62], .failed("cut off"))]), of: id)
+        let second = lines.absorb(TrafficSnapshot(items: [item(1, [0x62, 0x62], .failed("cut off"))]), of: id)
         #expect(second.count == 1 && second[0].contains(#""text":"bb","base64":"YmI=","problem":"cut off""#))
-        let third = lines.take(TrafficSnapshot(items: [item(5, [0x64])], dropped: 5), of: id)
+        let third = lines.absorb(TrafficSnapshot(items: [item(5, [0x64])], dropped: 5), of: id)
         #expect(third.count == 1 && third[0].contains(#""sequence":5,"lost_items":2"#))
     }
 
@@ -89,7 +89,7 @@ struct PayloadLinesTests {
         ])
     func texts(bytes: [UInt8], limit: Int, words: String) {
         var lines = JSONLines(program: "p", naming: .standard, payload: limit)
-        let made = lines.take(TrafficSnapshot(items: [item(0, bytes)]), of: SocketID(1))
+        let made = lines.absorb(TrafficSnapshot(items: [item(0, bytes)]), of: SocketID(1))
         #expect(made.count == 1 && made[0].contains(words), "\(made)")
     }
 }

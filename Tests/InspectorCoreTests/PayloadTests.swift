@@ -56,7 +56,7 @@ struct PayloadTests {
         #expect(model.notice?.text == "match 1 of 2 for http/1.0")
         func row() -> String {
             let document = TrafficDocument(model, width: size.width)
-            let place = model.traffic.talks[Conversation.id]?.cursor.map(document.place) ?? document.end
+            let place = model.traffic.scrolls[Conversation.id]?.cursor.map(document.place) ?? document.end
             return document.page(from: place, rows: 1).first?.line.text ?? ""
         }
         #expect(row().contains("GET / HTTP/1.0") || mode == .hexText)
@@ -67,7 +67,7 @@ struct PayloadTests {
         #expect(model.notice?.text.hasPrefix("match 1 of 2") == true)
         model.press(.character("N"))
         #expect(model.notice?.text.hasPrefix("match 2 of 2") == true)
-        #expect(model.traffic.talks[Conversation.id]?.isFollowing == false)
+        #expect(model.traffic.scrolls[Conversation.id]?.isFollowing == false)
     }
 
     @Test(

@@ -96,16 +96,16 @@ enum ScreenPart: Sendable {
         case .footer: return draw(model, size).text(in: whole.bottom(2))
         case .preview: return draw(model, size).text(in: layout.preview.top(5))
         case .warnings: return draw(model, size).text(in: layout.warnings)
-        case .queues: return draw(model, size).text(in: layout.talkLayout.queues)
-        case .traffic: return draw(model, size).text(in: layout.talkLayout.traffic)
-        case .composer: return draw(model, size).text(in: layout.talkLayout.composer)
+        case .queues: return draw(model, size).text(in: layout.trafficLayout.queues)
+        case .traffic: return draw(model, size).text(in: layout.trafficLayout.traffic)
+        case .composer: return draw(model, size).text(in: layout.trafficLayout.composer)
         case .dialog, .palette: return alone(model, size).drawn
         case .pane:
             let rect =
                 switch model.tab {
                 case .start: whole.trimmed(bottom: 2)
                 case .list: layout.list
-                case .talk: layout.talk
+                case .traffic: layout.trafficPane
                 case .detail: layout.detail
                 case .events, .output: layout.body
                 }

@@ -72,8 +72,8 @@ struct ReportTests {
                 ProgramInfo(ordinal: 0, name: "a", process: 70), ProgramInfo(ordinal: 1, name: "b", process: 71),
             ])
         var lines = JSONLines(program: "p", naming: .standard)
-        _ = lines.take(merged(1, [50_000, 100]), among: others)
-        let told = lines.take(merged(3, [50_500, 1_900]), among: others).filter { $0.contains(#""type":"engine""#) }
+        _ = lines.absorb(merged(1, [50_000, 100]), among: others)
+        let told = lines.absorb(merged(3, [50_500, 1_900]), among: others).filter { $0.contains(#""type":"engine""#) }
         #expect(told.count == 2)
         for (line, (share, process)) in zip(told, [("0.25", 70), ("0.9", 71)]) {
             #expect(line.contains(#""busy_share":\#(share)"#) && line.contains(#""process":\#(process)"#), "\(line)")
@@ -84,9 +84,9 @@ struct ReportTests {
     @Test("a session is told again only when something of it has changed")
     func changes() {
         var lines = JSONLines(program: "p", naming: .standard)
-        #expect(lines.take(snapshot(seconds: 1) { $0.sockets = [socket(1)] }).count == 3)
-        #expect(lines.take(snapshot(seconds: 2) { $0.sockets = [socket(1)] }).isEmpty)
-        let both = lines.take(
+        #expect(lines.absorb(snapshot(seconds: 1) { $0.sockets = [socket(1)] }).count == 3)
+        #expect(lines.absorb(snapshot(seconds: 2) { $0.sockets = [socket(1)] }).isEmpty)
+        let both = lines.absorb(
             snapshot(seconds: 3) {
                 $0.sockets = [socket(1), socket(2)]
                 $0.sockets[0].received = 7
@@ -111,16 +111,17 @@ struct ReportTests {
             $0.events = [event(1), event(4)]
             $0.nextEvent = 6
         }
-        #expect(lines.take(first).count == 4)
-        let told = lines.take(second)
+        #expect(lines.absorb(first).count == 4)
+        let told = lines.absorb(second)
         #expect(told.count == 5 && lines.nextEvent == 6)
         #expect(told[3].contains(#""id":null,"lint":"events-lost""#), "the engine's warnings are told too")
         #expect(told[0].contains(#""type":"lost""#) && told[0].hasSuffix(#""events":2,"next_sequence":4}"#))
         #expect(told[1].hasSuffix(#""sequence":4,"id":1,"event":"read_done","tag":5,"bytes":3}"#))
         #expect(told[2].hasSuffix(#""events":1,"next_sequence":6}"#))
         #expect(
-            texts.take(first).map { $0.dropFirst(16) } == Array(repeating: "#1     read done      t5   3 B", count: 2))
-        #expect(texts.take(second).count == 3)
+            texts.absorb(first).map { $0.dropFirst(16) } == Array(repeating: "#1     read done      t5   3 B", count: 2)
+        )
+        #expect(texts.absorb(second).count == 3)
     }
 
     @Test("of other programs' sockets, all rows are written first, then those that are new or have closed")
@@ -132,12 +133,12 @@ struct ReportTests {
             return row
         }
         var texts = TextLines()
-        let first = texts.take(snapshot(seconds: 1) { $0.sockets = [row(1), row(2)] })
+        let first = texts.absorb(snapshot(seconds: 1) { $0.sockets = [row(1), row(2)] })
         #expect(first.count == 3 && first[0].contains("STATE"))
-        #expect(texts.take(snapshot(seconds: 2) { $0.sockets = [row(1), row(2)] }).isEmpty)
-        let second = texts.take(snapshot(seconds: 3) { $0.sockets = [row(1), row(2, isClosed: true), row(3)] })
+        #expect(texts.absorb(snapshot(seconds: 2) { $0.sockets = [row(1), row(2)] }).isEmpty)
+        let second = texts.absorb(snapshot(seconds: 3) { $0.sockets = [row(1), row(2, isClosed: true), row(3)] })
         #expect(second.count == 2 && second.contains { $0.contains("closed") })
-        #expect(texts.take(snapshot(seconds: 4) { $0.sockets = [row(1), row(3)] }).isEmpty)
+        #expect(texts.absorb(snapshot(seconds: 4) { $0.sockets = [row(1), row(3)] }).isEmpty)
     }
 
     @Test("the list in text has a row for each session, however many")

@@ -15,7 +15,7 @@ struct RewindTests {
         let wall = request.instant ?? last
         snapshot.time = World.now + .nanoseconds(wall - last)
         snapshot.wallNanoseconds = wall
-        snapshot.turn = request.turn
+        snapshot.jump = request.jump
         snapshot.events = snapshot.events.filter { $0.time <= snapshot.time }
         // Of another instant they are told and numbered from the beginning.
         for index in snapshot.events.indices { snapshot.events[index].sequence = UInt64(index) }

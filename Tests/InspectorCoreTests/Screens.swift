@@ -11,7 +11,7 @@ struct Screen: Sendable {
 
     static let all: [Screen] =
         WorldScreens.all + ReachScreens.all + TLSPictures.screens + WebSocketPictures.screens
-        + WebSocketPassingPictures.screens + WebSocketTalkTests.screens + HostPictures.screens + UnreadTests.screens
+        + WebSocketPassingPictures.screens + WebSocketTrafficTests.screens + HostPictures.screens + UnreadTests.screens
         + OutputTests.screens + RewindTests.screens + DissectionTests.screens + DialogScreens.all
 
     static func named(_ name: String) -> Screen {

@@ -274,7 +274,7 @@ struct RoomOnScreenTests {
         model.press(.character("2"))
         let before = model.layout
         model.press(.character("z"))
-        #expect(model.layout.talk == model.layout.body && model.layout.list.height == 0)
+        #expect(model.layout.trafficPane == model.layout.body && model.layout.list.height == 0)
         model.press(.character("1"))
         #expect(model.layout.list == model.layout.body)
         model.press(.character("2"), .character("z"))

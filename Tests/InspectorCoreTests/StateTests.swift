@@ -65,7 +65,7 @@ struct StateTests {
                 SocketEvent(sequence: $0, time: World.now, socket: SocketID(1), kind: .readDone)
             }
             snapshot.nextEvent = next ?? numbers.upperBound
-            log.take(snapshot)
+            log.absorb(snapshot)
         }
         take(3..<5)
         #expect(log.entries.first == .lost(3, next: 3))
@@ -95,7 +95,7 @@ struct StateTests {
             SocketEvent(sequence: $0.sequence, time: World.now, socket: $0.socket, kind: .readDone)
         }
         snapshot.nextEvent = 8
-        log.take(snapshot)
+        log.absorb(snapshot)
         let about = log.entries(about: SocketID(1)).map { entry -> UInt64 in
             switch entry {
             case .event(let event): event.sequence
@@ -110,7 +110,7 @@ struct StateTests {
                 return SocketEvent(sequence: sequence, time: World.now, socket: SocketID(sequence % 2), kind: .readDone)
             }
             snapshot.nextEvent = UInt64(8 + (batch + 1) * 9000)
-            log.take(snapshot)
+            log.absorb(snapshot)
         }
         let odd = log.entries(about: SocketID(1))
         #expect(odd.count == log.entries.count / 2, "what was dropped is dropped here too")
@@ -135,7 +135,7 @@ struct StateTests {
         model.press(.character("n"))
         #expect(found() == 4)
         model.press(.enter)
-        #expect(model.tab == .talk && model.list.selected == SocketID(7))
+        #expect(model.tab == .traffic && model.list.selected == SocketID(7))
         model.press(.character("4"), .character("/"))
         model.type("no such thing")
         model.press(.enter)
@@ -155,7 +155,7 @@ struct StateTests {
         model.press(.down)
         #expect(words().contains("bytes are waiting, but no read is queued for them"))
         model.press(.enter)
-        #expect(model.tab == .talk && model.list.selected == SocketID(10))
+        #expect(model.tab == .traffic && model.list.selected == SocketID(10))
     }
 
     @Test("Filtered events stay filtered as more come")
@@ -182,10 +182,10 @@ struct StateTests {
         var socket = World.busy
         for second in 0..<100 {
             socket.received = UInt64(second * 1000)
-            histories.take(World.snapshot([socket], time: MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000)))
+            histories.absorb(World.snapshot([socket], time: MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000)))
         }
         #expect(histories[socket.id]?.received == Array(repeating: 1000, count: 60))
-        histories.take(World.snapshot([], time: MonotonicTime(nanoseconds: 200_000_000_000)))
+        histories.absorb(World.snapshot([], time: MonotonicTime(nanoseconds: 200_000_000_000)))
         #expect(histories[socket.id] == nil)
     }
 
@@ -193,13 +193,13 @@ struct StateTests {
     func wallClock() {
         var clock = WallClock()
         var snapshot = World.snapshot([])
-        clock.take(snapshot)
+        clock.absorb(snapshot)
         #expect(clock.text(World.at(14, 2, 10.911204)) == "14:02:10.911204")
         snapshot.wallNanoseconds += 7000
-        clock.take(snapshot)
+        clock.absorb(snapshot)
         #expect(clock.text(World.at(14, 2, 10.911204)) == "14:02:10.911204")
         snapshot.wallNanoseconds += 3_600_000_000_000
-        clock.take(snapshot)
+        clock.absorb(snapshot)
         #expect(clock.text(World.at(14, 2, 10)).hasPrefix("15:02:10."))
     }
 

@@ -4,7 +4,7 @@ import Testing
 @Suite("Tools for editors")
 struct ToolServerTests {
     private static func reply(_ server: inout ToolServer, _ line: String) -> String? {
-        switch server.take(Array(line.utf8)) {
+        switch server.absorb(Array(line.utf8)) {
         case .reply(let json): json.text
         case .call(let call, _): "call \(call)"
         case nil: nil

@@ -303,7 +303,7 @@ struct UpdateTests {
             model.press(.tab)
             seen.append("\(model.tab)\(model.isComposing ? "+" : "")")
         }
-        #expect(seen == ["talk", "talk+", "detail", "events", "list"])
+        #expect(seen == ["traffic", "traffic+", "detail", "events", "list"])
         model.press(.backTab)
         #expect(model.tab == .events)
         #expect(model.press(.control("l")) == [.repaint])

@@ -45,7 +45,7 @@ struct VerdictTests {
     ) -> Findings {
         var findings = Findings(settings)
         let peers = Dictionary(uniqueKeysWithValues: ends.map { (SocketID($0), $1) })
-        for time in times { findings.take(snapshot(sockets, time), among: Surroundings(peers: peers), lost: 0) }
+        for time in times { findings.absorb(snapshot(sockets, time), among: Surroundings(peers: peers), lost: 0) }
         return findings
     }
 
@@ -68,7 +68,7 @@ struct VerdictTests {
             // It takes 100 bytes each three seconds, and the window stays shut.
             let end = PeerEnd(program: Self.python, unread: 4 << 20 - Int(second / 3) * 100)
             let socket = Self.stuck(1)
-            findings.take(
+            findings.absorb(
                 Self.snapshot([socket], second), among: Surroundings(peers: [socket.id: end]), lost: 0)
             #expect(findings.count == 0, "\(second)")
         }
@@ -182,16 +182,16 @@ struct VerdictTests {
         socket.writing = QueueSnapshot()
         var findings = Findings(LintSettings())
         let peers = [socket.id: PeerEnd(program: Self.python, unread: 98 << 10)]
-        findings.take(Self.snapshot([socket], 100), among: Surroundings(peers: peers), lost: 0)
+        findings.absorb(Self.snapshot([socket], 100), among: Surroundings(peers: peers), lost: 0)
         socket.phase = .closed
         socket.closed = CloseRecord(
             time: Self.at(100.2), error: SocketError(.system(errno: 104), operation: "read", detail: ""), unreadBytes: 0
         )
-        findings.take(Self.snapshot([socket], 101), lost: 0)
+        findings.absorb(Self.snapshot([socket], 101), lost: 0)
         let finding = try #require(findings[socket.id].first)
         #expect(finding.sentence == "python3[77] closed with 98K unread, which causes a reset")
         #expect(finding.severity == .warning && finding.subject == "python3[77]" && finding.next == nil)
-        findings.take(Self.snapshot([socket], 170), lost: 0)
+        findings.absorb(Self.snapshot([socket], 170), lost: 0)
         #expect(findings[socket.id].first?.severity == .note)
     }
 

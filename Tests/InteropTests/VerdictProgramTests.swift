@@ -43,7 +43,7 @@ struct VerdictProgramTests {
         func look() -> Findings {
             let snapshot = engine.snapshot(SnapshotRequest(kernel: .all))
             finder.look(snapshot, .all) { @Sendable _ in Int(getpid()) }
-            findings.take(snapshot, among: Surroundings(peers: ends.found.withLock { $0 }), lost: 0)
+            findings.absorb(snapshot, among: Surroundings(peers: ends.found.withLock { $0 }), lost: 0)
             for finding in findings.first(.max, selected: nil) where finding.severity > .note {
                 accusations.insert("\(finding.lint): \(finding.sentence)")
             }

@@ -367,7 +367,7 @@ struct RelayFaultTests {
             socket.fault = fault
             snapshot.sockets = [socket]
             var findings = Findings(LintSettings())
-            findings.take(snapshot, lost: 0)
+            findings.absorb(snapshot, lost: 0)
             return findings[SocketID(1)].count
         }
         var fault = FaultSnapshot()

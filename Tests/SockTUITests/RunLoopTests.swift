@@ -81,7 +81,7 @@ final class RunLoopTests {
     func silentEngine() {
         let loop = loop()
         loop.start([])
-        for _ in 0..<5 { loop.turn() }
+        for _ in 0..<5 { loop.pass() }
         #expect(engine.asked.withLock { $0.snapshots } == 1)
         let begin = ContinuousClock.now
         loop.handle([.key(.control("c"))])
@@ -95,7 +95,7 @@ final class RunLoopTests {
         loop.start([])
         let begin = ContinuousClock.now
         while ContinuousClock.now < begin + .milliseconds(1000) {
-            loop.turn()
+            loop.pass()
             engine.answer()
         }
         let tenths = (ContinuousClock.now - begin).inSeconds * 10
@@ -125,11 +125,11 @@ final class RunLoopTests {
     func wake() {
         let loop = loop()
         loop.start([])
-        loop.turn()
+        loop.pass()
         let engine = engine
         let begin = ContinuousClock.now
         engine.answer()
-        loop.turn()
+        loop.pass()
         #expect(ContinuousClock.now - begin < .milliseconds(90))
         #expect(inbox.take().isEmpty)
     }

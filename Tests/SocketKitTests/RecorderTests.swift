@@ -107,7 +107,7 @@ struct RecorderTests {
         reader.append(try Self.bytes(of: talk.file)[...])
         while let entry = try reader.next() {
             if case .interface(let interface) = entry { sessions.add(interface) }
-            if case .packet(let packet) = entry { sessions.take(packet) }
+            if case .packet(let packet) = entry { sessions.absorb(packet) }
         }
         let session = try #require(sessions.sessions.first)
         #expect(session.fromLocal.missing == 300_000 && session.fromPeer.missing == 300_000)
@@ -149,7 +149,7 @@ struct RecorderTests {
         #expect(recorder.status.hasEnded && recorder.status.written > 0 && recorder.status.problem == nil)
         // The state of the socket is in it.
         var opened = OpenedCapture()
-        try opened.take(Self.bytes(of: talk.file + "2"))
+        try opened.absorb(Self.bytes(of: talk.file + "2"))
         #expect(
             opened.isOurs
                 && opened.snapshot(SnapshotRequest(), named: "file")?.sockets.contains { $0.received > 0 } == true)

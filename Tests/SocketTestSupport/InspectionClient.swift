@@ -55,7 +55,7 @@ package final class InspectionClient {
             let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count > 0 { decoder.append(buffer[..<count]) }
             while let frame = try decoder.next() {
-                try mirror.take(frame)
+                try mirror.absorb(frame)
                 switch frame {
                 case .hello, .refusal, .notice, .passed, .answer: others.append(frame)
                 case .sockets, .tick, .events, .traffic, .reset, .peers, .watch, .command, .request, .unknown: break

@@ -47,7 +47,7 @@ package enum SampleCapture {
         for entry in try entries(bytes) {
             switch entry {
             case .interface(let interface): sessions.add(interface)
-            case .packet(let packet): sessions.take(packet)
+            case .packet(let packet): sessions.absorb(packet)
             case .section: sessions.beginSection()
             case .name, .frames, .secrets: break
             }

@@ -13,7 +13,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var check = Check(base: base, lies: lies)
     if input.byte() % 2 == 0 {
         let syn = ParsedPacket.TCPSegment(sequence: base, flags: .syn)
-        check.take(assembler.take(syn, []))
+        check.absorb(assembler.absorb(syn, []))
         check.start = 1
     }
     while !input.isEmpty {
@@ -24,15 +24,15 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         if lies, way & 64 != 0, !payload.isEmpty { payload[0] ^= 1 }
         let sequence = base &+ 1 &+ UInt32(offset)
         switch way % 8 {
-        case 0: check.take(assembler.otherSide(acknowledges: sequence))
-        case 1: check.take(assembler.take(segment(sequence, [.ack, .fin]), payload[...]))
-        case 2: check.take(assembler.take(segment(sequence, .ack), payload[...], missing: Int(way >> 3)))
-        default: check.take(assembler.take(segment(sequence, .ack), payload[...]))
+        case 0: check.absorb(assembler.otherSide(acknowledges: sequence))
+        case 1: check.absorb(assembler.absorb(segment(sequence, [.ack, .fin]), payload[...]))
+        case 2: check.absorb(assembler.absorb(segment(sequence, .ack), payload[...], missing: Int(way >> 3)))
+        default: check.absorb(assembler.absorb(segment(sequence, .ack), payload[...]))
         }
         check.begun(at: offset)
         require(assembler.pendingBytes <= StreamAssembler.pendingLimit, "\(assembler.pendingBytes) wait")
     }
-    check.take(assembler.finish())
+    check.absorb(assembler.finish())
     require(assembler.pendingBytes == 0, "\(assembler.pendingBytes) wait after the end")
     require(assembler.missing == check.gaps, "\(assembler.missing) missing, \(check.gaps) in gaps")
     return 0
@@ -63,7 +63,7 @@ private struct Check {
         early = []
     }
 
-    mutating func take(_ pieces: [StreamAssembler.Piece]) {
+    mutating func absorb(_ pieces: [StreamAssembler.Piece]) {
         guard start != nil else { return early += pieces }
         for piece in pieces { follow(piece) }
     }

@@ -57,7 +57,7 @@ private func entries(_ bytes: [UInt8], step: Int) -> String {
 private func open(_ bytes: [UInt8], _ step: Int) {
     var capture = OpenedCapture(keeping: 4_096, all: 16_384)
     for start in stride(from: 0, to: bytes.count, by: 64 * step) {
-        guard (try? capture.take(bytes[start...].prefix(64 * step))) != nil else { break }
+        guard (try? capture.absorb(bytes[start...].prefix(64 * step))) != nil else { break }
     }
     capture.finish()
     let snapshot = capture.snapshot(SnapshotRequest(), named: "fuzz")
@@ -71,16 +71,16 @@ private func open(_ bytes: [UInt8], _ step: Int) {
 private func replay(_ conversation: ExportedConversation) {
     let plan = ReplayPlan(conversation)
     var matcher = AnswerMatcher(AnswerPattern(plan.answer))
-    for part in conversation.parts where part.side == .server { matcher.take(part.bytes) }
+    for part in conversation.parts where part.side == .server { matcher.absorb(part.bytes) }
     matcher.finish()
     require(matcher.difference == nil || plan.ending == .reset, "differs from itself")
     let requests = RecordedExchange.all(of: conversation).map(\.request)
     guard let first = requests.first else { return }
     var control = ControlPattern(first)
     for other in requests {
-        control.take(other)
+        control.absorb(other)
         var matcher = AnswerMatcher(control.pattern)
-        matcher.take(other)
+        matcher.absorb(other)
         matcher.finish()
         require(matcher.difference == nil, "a control differs")
     }
@@ -88,11 +88,11 @@ private func replay(_ conversation: ExportedConversation) {
 
 private func export(_ bytes: [UInt8]) {
     var index = ExportIndex()
-    guard (try? index.take(bytes)) != nil else { return }
+    guard (try? index.absorb(bytes)) != nil else { return }
     let rows = index.rows
     for row in rows.prefix(4) {
         var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: .zero ... .seconds(1 << 40)))
-        guard (try? reader.take(bytes)) != nil else { return }
+        guard (try? reader.absorb(bytes)) != nil else { return }
         let conversation = reader.finish(row)
         _ = try? ScriptExport.text(conversation, row)
         _ = try? CurlExport.text(conversation.bytes(of: .client), row)
@@ -100,9 +100,9 @@ private func export(_ bytes: [UInt8]) {
     }
     let all = PacketSelection(flows: Set(rows.flatMap(\.flows)), span: .zero ... .seconds(1 << 40))
     var export = CaptureExport(all, isWhole: true)
-    guard (try? export.take(bytes)) != nil else { return }
+    guard (try? export.absorb(bytes)) != nil else { return }
     // What was written is read again.
     var again = ExportIndex()
-    require((try? again.take(export.take())) != nil, "cannot be read again")
+    require((try? again.absorb(export.take())) != nil, "cannot be read again")
     require(again.rows.count == rows.count, "\(again.rows.count) of \(rows.count) rows")
 }

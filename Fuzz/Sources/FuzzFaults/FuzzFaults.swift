@@ -46,20 +46,20 @@ private func output(_ rule: FaultRule, _ reads: [[UInt8]]) -> [UInt8] {
     pipeline.add(NumberedFault(1, rule))
     var bytes: [UInt8] = []
     var wake: MonotonicTime?
-    func take(_ actions: [FaultPipeline.Action]) {
+    func absorb(_ actions: [FaultPipeline.Action]) {
         for action in actions {
             if case .deliver(let delivered, _, _) = action { bytes += delivered }
             if case .wake(let time) = action { wake = time }
         }
     }
     // Time stands still while the stream comes, since a condition of time depends on it.
-    take(pipeline.start(.zero))
-    for read in reads { take(pipeline.receive(read, .zero)) }
-    take(pipeline.end(.zero))
+    absorb(pipeline.start(.zero))
+    for read in reads { absorb(pipeline.receive(read, .zero)) }
+    absorb(pipeline.end(.zero))
     for _ in 0..<20_000 {
         guard let due = wake else { break }
         wake = nil
-        take(pipeline.wake(due))
+        absorb(pipeline.wake(due))
     }
     return bytes
 }

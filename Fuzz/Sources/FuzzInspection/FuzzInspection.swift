@@ -35,7 +35,7 @@ private func readStream(_ bytes: [UInt8], piece: Int) {
                     watch.traffic = change.socket
                     mirror.watches(watch)
                 }
-                try mirror.take(frame)
+                try mirror.absorb(frame)
             }
         }
     } catch {
@@ -95,6 +95,6 @@ private func forwarded(_ request: HTTPForwardedRequest, _ early: [UInt8]) {
     require(!head.fields.contains { $0.name.lowercased().hasPrefix("proxy-") }, "a field for proxies went on")
     require(head.list(of: "connection").last == "close" && head.values(of: "host").count == 1, "\(head)")
     var (whole, dripped) = (request.body, request.body)
-    let count = whole.take(early)
-    require(early.reduce(0) { $0 + dripped.take([$1]) } == count && whole == dripped, "the body ends elsewhere")
+    let count = whole.absorb(early)
+    require(early.reduce(0) { $0 + dripped.absorb([$1]) } == count && whole == dripped, "the body ends elsewhere")
 }

@@ -156,7 +156,7 @@ struct ReadQueueRun: ~Copyable {
             case .none: return checkRest(outcome)
             case .partial(let operation, _, let increment, let done):
                 partial(operation, increment, done, outcome)
-            case .deliver(let delivery): take(delivery, outcome)
+            case .deliver(let delivery): absorb(delivery, outcome)
             case .exceeded(let failed):
                 require(outcome == .overrun(done: failed.done), "\(action)")
                 require(failed.operation == model.head?.operation, "\(action)")
@@ -179,7 +179,7 @@ struct ReadQueueRun: ~Copyable {
         }
     }
 
-    private mutating func take(_ delivery: ReadDelivery, _ outcome: ReadModel.Outcome?) {
+    private mutating func absorb(_ delivery: ReadDelivery, _ outcome: ReadModel.Outcome?) {
         require(delivery.operation == model.head?.operation, "out of order: \(delivery)")
         guard case .complete(let least, let most) = outcome else { fatalError("not complete: \(delivery)") }
         require(least...most ~= delivery.bytes.count, "\(delivery), not \(least) to \(most) bytes")

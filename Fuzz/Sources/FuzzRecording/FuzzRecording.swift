@@ -15,7 +15,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let file = writer.take()
     run.check(file)
     var part = OpenedCapture(keeping: 4_096, all: 16_384)
-    do throws(CaptureError) { try part.take(file.prefix(cut)) } catch { require(false, "cut at \(cut): \(error)") }
+    do throws(CaptureError) { try part.absorb(file.prefix(cut)) } catch { require(false, "cut at \(cut): \(error)") }
     return 0
 }
 

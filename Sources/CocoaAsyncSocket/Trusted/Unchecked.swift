@@ -59,7 +59,7 @@ extension Data {
         self = bytes.withUnsafeBytes { memory in
             Data(
                 bytesNoCopy: UnsafeMutableRawPointer(mutating: memory.baseAddress!), count: memory.count,
-                deallocator: .custom { _, _ in SpareReads.shared.keep(bytes) })
+                deallocator: .custom { _, _ in ReturnedArrays.shared.keep(bytes) })
         }
     }
 }

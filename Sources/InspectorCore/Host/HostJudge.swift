@@ -26,11 +26,11 @@ package struct HostJudge: Sendable {
 
     /// Compares the sockets with the last look. Returns the inodes whose programs should be examined: sockets with
     /// standing bytes, listeners with waiting connections, and their other ends on this host.
-    package mutating func take(_ look: HostLook) -> Set<UInt64> {
+    package mutating func absorb(_ look: HostLook) -> Set<UInt64> {
         noteResets(look)
         change { scene, ledger in
-            scene.take(look)
-            ledger.take(scene)
+            scene.absorb(look)
+            ledger.absorb(scene)
         }
         if look.changes == nil { heirs = nil }
         wanted = Set(ends(of: suspects()).map(\.inode))
@@ -38,10 +38,10 @@ package struct HostJudge: Sendable {
     }
 
     /// Takes the same look again, with processes, threads, epoll sets and owners.
-    package mutating func takeExamined(_ look: HostLook) {
-        if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = take(look) }
+    package mutating func absorbExamined(_ look: HostLook) {
+        if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = absorb(look) }
         change { scene, ledger in
-            scene.take(programsOf: look)
+            scene.absorb(programsOf: look)
             // A child may have inherited it since.
             for inode in look.changes?.owners ?? [] {
                 if let id = scene.socket(inode: inode)?.id { ledger.noteHeir(true, of: id) }

@@ -45,7 +45,7 @@ struct HostLedger: Sendable {
 
     /// Compares a new look with the last one, for all sockets that changed, that are not quiet now or that were not
     /// quiet the last time. The others were idle.
-    mutating func take(_ scene: HostScene) {
+    mutating func absorb(_ scene: HostScene) {
         let look = scene.look
         guard look.time != time else { return }
         consumed.removeAll(keepingCapacity: true)

@@ -14,7 +14,7 @@ extension SocketSnapshot.Facts {
 }
 
 extension HostSnapshot {
-    mutating func take(_ shown: HostShown) {
+    mutating func absorb(_ shown: HostShown) {
         (process, others, owners) = (shown.process?.number, shown.others, shown.owners)
         (program, programUser) = (shown.owner?.title, shown.owner?.user)
         (cgroup, container) = (shown.owner?.cgroup, shown.owner?.cgroup.flatMap(ContainerName.text))

@@ -190,7 +190,7 @@ package struct HostRows: Sendable {
         let isClose = look.examined?.contains(socket.inode) ?? true
         if let shown = judge.shown(socket.id, isClose: isClose) {
             facts.descriptor = shown.descriptor
-            host.take(shown)
+            host.absorb(shown)
         }
         if let peer = judge.peer(of: socket.id) {
             host.peer = known[peer.id]?.id

@@ -22,7 +22,7 @@ struct HostScene: Sendable {
 
     /// Takes the next look. If it lists its changes, the rest is kept. If it has no processes, those of this look are
     /// kept until it is known which ones must be examined.
-    mutating func take(_ next: HostLook) {
+    mutating func absorb(_ next: HostLook) {
         let (former, programs) = (look, programs)
         if let changes = next.changes, let places = next.places, changes.since == look.time {
             for id in changes.gone.union(changes.told) { if let socket = self[id] { remove(socket) } }
@@ -31,7 +31,7 @@ struct HostScene: Sendable {
         } else {
             self = HostScene(next)
         }
-        guard next.processes.isEmpty else { return take(programsOf: next) }
+        guard next.processes.isEmpty else { return absorb(programsOf: next) }
         (look.processes, look.owners, look.hidden) = (former.processes, former.owners, former.hidden)
         self.programs = programs
     }
@@ -56,7 +56,7 @@ struct HostScene: Sendable {
     }
 
     /// Takes the same sockets, with the facts about their programs.
-    mutating func take(programsOf examined: HostLook) {
+    mutating func absorb(programsOf examined: HostLook) {
         let sockets = look.sockets
         look = examined
         look.sockets = sockets

@@ -52,7 +52,7 @@ package struct BackgroundAnswer: Sendable {
         var passed: [Input] = []
         guard !batch.isEmpty else { return rest() }
         quietReads = 0
-        for input in batch { take(input, &passed, &batches) }
+        for input in batch { absorb(input, &passed, &batches) }
         if state == .escape, !isAwaited { release(&passed, &batches) }
         isCarried = !held.isEmpty
         return batches + [passed]
@@ -73,7 +73,7 @@ package struct BackgroundAnswer: Sendable {
         return state == .terminator ? [] : [held]
     }
 
-    private mutating func take(_ input: Input, _ passed: inout [Input], _ batches: inout [[Input]]) {
+    private mutating func absorb(_ input: Input, _ passed: inout [Input], _ batches: inout [[Input]]) {
         if input == .code(KeyDecoder.pasteBegins) { isInPaste = true }
         if input == .code(KeyDecoder.pasteEnds) { isInPaste = false }
         switch (state, input) {
@@ -91,10 +91,10 @@ package struct BackgroundAnswer: Sendable {
         case (.terminator, _):
             held = [.scalar("\u{1B}")]
             release(&passed, &batches)
-            take(input, &passed, &batches)
+            absorb(input, &passed, &batches)
         case (.escape, _), (.number, _), (.colour, _):
             release(&passed, &batches)
-            take(input, &passed, &batches)
+            absorb(input, &passed, &batches)
         }
     }
 

@@ -64,10 +64,10 @@ package struct TOML: Equatable, Sendable {
         var table: [String] = []
         while try reader.skipToContent() {
             let begin = reader.position
-            if reader.take("[") {
+            if reader.accept("[") {
                 if reader.next == "[" { throw Failure(begin, "arrays of tables are not supported") }
                 table = try reader.path()
-                guard reader.take("]") else {
+                guard reader.accept("]") else {
                     throw Failure(reader.position, "the ] after the table's name is missing")
                 }
                 guard !values.contains(table), tables.insert(table).inserted else {
@@ -75,7 +75,7 @@ package struct TOML: Equatable, Sendable {
                 }
             } else {
                 let path = table + (try reader.path())
-                guard reader.take("=") else { throw Failure(reader.position, "the = after the key is missing") }
+                guard reader.accept("=") else { throw Failure(reader.position, "the = after the key is missing") }
                 reader.skipBlanks()
                 let position = reader.position
                 try add(

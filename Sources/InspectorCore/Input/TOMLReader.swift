@@ -12,7 +12,7 @@ struct TOMLReader {
 
     private func failure(_ message: String) -> TOML.Failure { TOML.Failure(position, message) }
 
-    mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    mutating func accept(_ scalar: Unicode.Scalar) -> Bool {
         guard next == scalar else { return false }
         index += 1
         return true
@@ -28,7 +28,7 @@ struct TOMLReader {
             skipBlanks()
             try skipComment()
             guard next != nil else { return false }
-            guard try takeLineEnd() else { return true }
+            guard try acceptLineEnd() else { return true }
         }
     }
 
@@ -37,22 +37,22 @@ struct TOMLReader {
         skipBlanks()
         try skipComment()
         guard next != nil else { return }
-        guard try takeLineEnd() else { throw failure("the line must end here") }
+        guard try acceptLineEnd() else { throw failure("the line must end here") }
     }
 
-    private mutating func takeLineEnd() throws(TOML.Failure) -> Bool {
+    private mutating func acceptLineEnd() throws(TOML.Failure) -> Bool {
         if next == "\r" {
             guard index + 1 < scalars.count, scalars[index + 1] == "\n" else { throw failure("a CR without an LF") }
             index += 1
         }
-        guard take("\n") else { return false }
+        guard accept("\n") else { return false }
         line += 1
         lineStart = index
         return true
     }
 
     private mutating func skipComment() throws(TOML.Failure) {
-        guard take("#") else { return }
+        guard accept("#") else { return }
         while let scalar = next, scalar != "\n", scalar != "\r" {
             if Self.isControl(scalar) { throw failure("a control character") }
             index += 1
@@ -73,7 +73,7 @@ struct TOMLReader {
             guard path.count < TOML.deepestKey else { throw failure("a key has at most \(TOML.deepestKey) parts") }
             path.append(try key())
             skipBlanks()
-        } while take(".")
+        } while accept(".")
         return path
     }
 
@@ -115,15 +115,15 @@ struct TOMLReader {
 
     private mutating func array(depth: Int) throws(TOML.Failure) -> [TOML.Value] {
         let begin = position
-        _ = take("[")
+        _ = accept("[")
         var values: [TOML.Value] = []
         while true {
             guard try skipToContent() else { throw TOML.Failure(begin, "the ] of this array is missing") }
-            if take("]") { return values }
+            if accept("]") { return values }
             values.append(try value(depth: depth + 1))
             guard try skipToContent() else { throw TOML.Failure(begin, "the ] of this array is missing") }
-            if take("]") { return values }
-            guard take(",") else { throw failure("a comma is missing") }
+            if accept("]") { return values }
+            guard accept(",") else { throw failure("a comma is missing") }
         }
     }
 
@@ -154,7 +154,7 @@ struct TOMLReader {
 
     private mutating func literalString() throws(TOML.Failure) -> String {
         let begin = position
-        _ = take("'")
+        _ = accept("'")
         if next == "'", index + 1 < scalars.count, scalars[index + 1] == "'" {
             throw TOML.Failure(begin, "multi-line strings are not supported")
         }
@@ -164,13 +164,13 @@ struct TOMLReader {
             index += 1
         }
         let text = text(start..<index)
-        guard take("'") else { throw TOML.Failure(begin, "the closing ' is missing") }
+        guard accept("'") else { throw TOML.Failure(begin, "the closing ' is missing") }
         return text
     }
 
     private mutating func basicString() throws(TOML.Failure) -> String {
         let begin = position
-        _ = take("\"")
+        _ = accept("\"")
         if next == "\"", index + 1 < scalars.count, scalars[index + 1] == "\"" {
             throw TOML.Failure(begin, "multi-line strings are not supported")
         }
@@ -180,7 +180,7 @@ struct TOMLReader {
             text.append(scalar == "\\" ? try escape() : scalar)
             if scalar != "\\" { index += 1 }
         }
-        guard take("\"") else { throw TOML.Failure(begin, "the closing \" is missing") }
+        guard accept("\"") else { throw TOML.Failure(begin, "the closing \" is missing") }
         return String(text)
     }
 

@@ -51,7 +51,8 @@ package struct Findings: Sendable {
     package var urgent: Int { count(.warning) + count(.critical) }
 
     /// Checks every session of a snapshot. `lost` is the number of events missed recently.
-    package mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings = Surroundings(), lost: UInt64) {
+    package mutating func absorb(_ snapshot: EngineSnapshot, among others: Surroundings = Surroundings(), lost: UInt64)
+    {
         far = FarEnds()
         raw.removeAll(keepingCapacity: true)
         ledger.begin()

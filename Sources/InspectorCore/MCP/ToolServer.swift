@@ -32,18 +32,18 @@ package struct ToolServer: Sendable {
     package init(version: String) { self.version = version }
 
     /// Handles one line, without its line ending.
-    package mutating func take(_ line: [UInt8]) -> Step? {
+    package mutating func absorb(_ line: [UInt8]) -> Step? {
         guard line.count <= Self.longestLine else {
             return refuse(.null, .unreadable, "a line can have at most \(Self.longestLine) bytes")
         }
         do throws(JSONReader.Problem) {
-            return take(try JSONReader.read(line))
+            return absorb(try JSONReader.read(line))
         } catch {
             return refuse(.null, .unreadable, error.message)
         }
     }
 
-    private mutating func take(_ message: JSON) -> Step? {
+    private mutating func absorb(_ message: JSON) -> Step? {
         guard case .object = message else {
             return refuse(.null, .invalid, "a message is one object; batches are not supported")
         }

@@ -104,7 +104,7 @@ package struct ExpectationSearch: Sendable {
     package func tail(_ count: Int) -> [UInt8] { Array(streams.last?.stream.bytes.suffix(count) ?? []) }
 
     /// Searches more bytes of a connection. Returns the number of expectations that they met.
-    package mutating func take(_ bytes: [UInt8], from id: SocketID) -> Int {
+    package mutating func absorb(_ bytes: [UInt8], from id: SocketID) -> Int {
         guard current != nil else { return 0 }
         let index = stream(of: id)
         var rest = bytes[...]

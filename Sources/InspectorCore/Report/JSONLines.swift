@@ -81,8 +81,8 @@ package struct JSONLines: Sendable {
     }
 
     /// Returns the lines for a snapshot, without line endings.
-    package mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings = Surroundings()) -> [String] {
-        clock.take(snapshot)
+    package mutating func absorb(_ snapshot: EngineSnapshot, among others: Surroundings = Surroundings()) -> [String] {
+        clock.absorb(snapshot)
         var lines = hasBegun ? [] : [hello(snapshot)]
         hasBegun = true
         lines += programLines(others.programs, snapshot.time)
@@ -92,7 +92,7 @@ package struct JSONLines: Sendable {
         }
         lines += events(snapshot)
         losses.removeAll { snapshot.time - $0.time > .seconds(60) }
-        findings.take(snapshot, among: others, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })
+        findings.absorb(snapshot, among: others, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })
         var listed: [SocketID: Told] = [:]
         for socket in snapshot.sockets {
             let found = findings[socket.id]
@@ -115,13 +115,13 @@ package struct JSONLines: Sendable {
         return line("socket", told.time, json.members(told.socket, end: told.end) + [names, process])
     }
 
-    /// Returns the sessions whose traffic must be requested, so that `take(_:of:)` can write the transferred bytes.
+    /// Returns the sessions whose traffic must be requested, so that `absorb(_:of:)` can write the transferred bytes.
     package mutating func duePayload(_ snapshot: EngineSnapshot) -> [SocketID] { payload?.due(snapshot) ?? [] }
 
     /// Returns the `payload` lines for a session's traffic.
-    package mutating func take(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] {
+    package mutating func absorb(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] {
         let json = json
-        return (payload?.take(traffic, of: id, json) ?? []).map { JSON.object(Self.head("payload") + $0).text }
+        return (payload?.absorb(traffic, of: id, json) ?? []).map { JSON.object(Self.head("payload") + $0).text }
     }
 
     /// Returns lines for the attached programs that are new or have changed.

@@ -28,13 +28,13 @@ package struct JSONReader {
         while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
     }
 
-    private mutating func take(_ byte: Character) -> Bool {
+    private mutating func accept(_ byte: Character) -> Bool {
         guard next == byte.asciiValue else { return false }
         position += 1
         return true
     }
 
-    private mutating func take(word: String, as value: JSON) throws(Problem) -> JSON {
+    private mutating func accept(word: String, as value: JSON) throws(Problem) -> JSON {
         guard bytes[position...].starts(with: word.utf8) else { throw problem("no such value") }
         position += word.utf8.count
         return value
@@ -47,9 +47,9 @@ package struct JSONReader {
         case "{": return try object(depth: depth)
         case "[": return try array(depth: depth)
         case "\"": return .string(try string())
-        case "t": return try take(word: "true", as: .bool(true))
-        case "f": return try take(word: "false", as: .bool(false))
-        case "n": return try take(word: "null", as: .null)
+        case "t": return try accept(word: "true", as: .bool(true))
+        case "f": return try accept(word: "false", as: .bool(false))
+        case "n": return try accept(word: "null", as: .null)
         case nil: throw problem("the text ends where a value is expected")
         default: return try number()
         }
@@ -59,17 +59,17 @@ package struct JSONReader {
         position += 1
         var members: [JSON.Member] = []
         skipSpace()
-        if take("}") { return .object([]) }
+        if accept("}") { return .object([]) }
         repeat {
             skipSpace()
             guard next == 0x22 else { throw problem("a name in quotes is expected") }
             let name = try string()
             skipSpace()
-            guard take(":") else { throw problem("a colon is expected") }
+            guard accept(":") else { throw problem("a colon is expected") }
             members.append(JSON.Member(name, try value(depth: depth + 1)))
             skipSpace()
-        } while take(",")
-        guard take("}") else { throw problem("a comma or } is expected") }
+        } while accept(",")
+        guard accept("}") else { throw problem("a comma or } is expected") }
         return .object(members)
     }
 
@@ -77,12 +77,12 @@ package struct JSONReader {
         position += 1
         var values: [JSON] = []
         skipSpace()
-        if take("]") { return .array([]) }
+        if accept("]") { return .array([]) }
         repeat {
             values.append(try value(depth: depth + 1))
             skipSpace()
-        } while take(",")
-        guard take("]") else { throw problem("a comma or ] is expected") }
+        } while accept(",")
+        guard accept("]") else { throw problem("a comma or ] is expected") }
         return .array(values)
     }
 
@@ -140,7 +140,7 @@ package struct JSONReader {
     private mutating func scalar() throws(Problem) -> Unicode.Scalar {
         let high = try unit()
         if let scalar = Unicode.Scalar(high) { return scalar }
-        guard high < 0xDC00, take("\\"), take("u") else { throw problem("half a surrogate pair") }
+        guard high < 0xDC00, accept("\\"), accept("u") else { throw problem("half a surrogate pair") }
         let low = try unit()
         guard (0xDC00..<0xE000).contains(low) else { throw problem("half a surrogate pair") }
         let value = 0x10000 + (UInt32(high) - 0xD800) << 10 + (UInt32(low) - 0xDC00)

@@ -51,7 +51,7 @@ package struct PayloadLines: Sendable {
     }
 
     /// Returns the members of each line for a session's traffic. Items in progress are left for later.
-    mutating func take(_ traffic: TrafficSnapshot, of id: SocketID, _ json: SocketJSON) -> [[JSON.Member]] {
+    mutating func absorb(_ traffic: TrafficSnapshot, of id: SocketID, _ json: SocketJSON) -> [[JSON.Member]] {
         var seen = known[id] ?? Known()
         defer { known[id] = seen }
         let former = seen.open

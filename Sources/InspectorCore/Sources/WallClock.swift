@@ -11,7 +11,7 @@ package struct WallClock: Equatable, Sendable {
 
     package init() {}
 
-    package mutating func take(_ snapshot: EngineSnapshot) {
+    package mutating func absorb(_ snapshot: EngineSnapshot) {
         let now = snapshot.wallNanoseconds &- snapshot.time.nanoseconds
         if let distance, abs(now &- distance) < Self.step { return }
         distance = now
@@ -34,7 +34,7 @@ package struct Cadence: Equatable, Sendable {
 
     package init() {}
 
-    package mutating func take(_ time: MonotonicTime) {
+    package mutating func absorb(_ time: MonotonicTime) {
         if let last = times.last, time <= last { return }
         times.append(time)
         if times.count > 11 { times.removeFirst() }

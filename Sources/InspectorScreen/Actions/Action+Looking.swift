@@ -7,7 +7,7 @@ extension Action {
             Action(
                 "cycle-view", .change { $0.cycleView() },
                 .key(
-                    ["v"], in: [.talk], "view: automatic, hex, escapes, text or dissected", hint: "view",
+                    ["v"], in: [.traffic], "view: automatic, hex, escapes, text or dissected", hint: "view",
                     if: \.hasTraffic),
                 .key(["v"], in: [.detail], "show unread bytes as text, hex or escapes"),
                 .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes, text or dissected")),
@@ -30,7 +30,7 @@ extension Action {
             Action(
                 "follow", .change { $0.toggleFollow() },
                 .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),
-                .key(["F"], in: [.talk, .events, .output], "follow what arrives", hint: "follow")),
+                .key(["F"], in: [.traffic, .events, .output], "follow what arrives", hint: "follow")),
             Action(
                 "zoom", .change { $0.isZoomed.toggle() },
                 .key(["z"], in: KeyContext.views, "give this pane the whole screen, and back"),
@@ -61,7 +61,8 @@ extension Action {
                 return []
             },
             .key(
-                ["/"], in: [.talk], "search this traffic: text, \"Text\", hex:0d0a", hint: "search", if: \.hasTraffic),
+                ["/"], in: [.traffic], "search this traffic: text, \"Text\", hex:0d0a", hint: "search", if: \.hasTraffic
+            ),
             .key(["/"], in: [.events], "search the events", hint: "search"),
             .key(["/"], in: [.list], "search the rows; :find TEXT searches payloads")),
         Action(
@@ -71,19 +72,21 @@ extension Action {
             ) {
                 $0.find($1)
             }),
-        Action("search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .talk, .events], "next match")),
+        Action(
+            "search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .traffic, .events], "next match")),
         Action(
             "search-previous", .change { $0.searchAgain(-1) },
-            .key(["N"], in: [.list, .talk, .events], "previous match")),
+            .key(["N"], in: [.list, .traffic, .events], "previous match")),
         Action(
             "copy", .effects { $0.copyItem() },
             .key(
-                ["y"], in: [.talk], "copy the item to the clipboard", hint: "copy", if: \.hasTraffic)
+                ["y"], in: [.traffic], "copy the item to the clipboard", hint: "copy", if: \.hasTraffic)
         ),
         Action(
             "save", .effects { $0.openSave() },
-            .key(["o"], in: [.talk], "save bytes to a file, unaltered", hint: "save", if: \.hasTraffic)),
-        Action("edit", .effects { $0.editItem() }, .key(["e"], in: [.talk], "edit the item in $EDITOR, and send it")),
+            .key(["o"], in: [.traffic], "save bytes to a file, unaltered", hint: "save", if: \.hasTraffic)),
+        Action(
+            "edit", .effects { $0.editItem() }, .key(["e"], in: [.traffic], "edit the item in $EDITOR, and send it")),
         Action(
             "pause", needs: .commands, .effects { $0.togglePause() },
             .key(

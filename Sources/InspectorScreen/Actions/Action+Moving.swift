@@ -28,7 +28,7 @@ extension Action {
             "list", .change { $0.show(.list) }, .key(["1"], in: KeyContext.views, "the list"),
             .key([.alt("1")], in: [.composer], "the list")),
         Action(
-            "talk", .change { $0.showTalk(composing: false) },
+            "talk", .change { $0.showTraffic(composing: false) },
             .key(["2"], in: KeyContext.views, "the traffic, and the line that is sent"),
             .key([.alt("2")], in: [.composer], "the traffic")),
         Action(
@@ -52,9 +52,9 @@ extension Action {
             .key([.backTab], in: KeyContext.views + [.composer], "previous pane")),
         Action(
             "previous", .change { $0.stepConnection(-1) },
-            .key(["["], in: [.talk, .detail], "the connection above in the list")),
+            .key(["["], in: [.traffic, .detail], "the connection above in the list")),
         Action(
             "next", .change { $0.stepConnection(1) },
-            .key(["]"], in: [.talk, .detail], "the connection below in the list")),
+            .key(["]"], in: [.traffic, .detail], "the connection below in the list")),
     ]
 }

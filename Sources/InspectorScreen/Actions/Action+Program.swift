@@ -18,7 +18,7 @@ extension Action {
             .key([.alt("x")], in: [.start, .composer], "type a command; Tab completes it")),
         Action(
             "back", .change { $0.goBack() },
-            .key(["q", .escape], in: [.talk, .detail, .events, .output], "back to the list"),
+            .key(["q", .escape], in: [.traffic, .detail, .events, .output], "back to the list"),
             .key([.escape], in: [.list], "drop the results of :find, or the filter", .effects { $0.goBackInList() })),
         Action(
             "quit", .effects { $0.quit() }, .key(["q"], in: [.list], "quit; asks when sockets are live"),

@@ -17,13 +17,13 @@ extension Action {
                 hint: { $0.isRewound ? "go to it" : "open" })),
         Action(
             "write", .change { $0.startComposing() },
-            .key(["w", "i"], in: [.talk], "write a line", hint: "write", if: \.acceptsText),
+            .key(["w", "i"], in: [.traffic], "write a line", hint: "write", if: \.acceptsText),
             .key(["w"], in: [.list], "write a line"),
             .key(["w"], in: [.detail], "write a line").leading),
         Action(
             "expand", .effects { $0.expand() },
             .key(
-                [.enter], in: [.talk], "expand or fold the item at the cursor", hint: "expand", if: \.hasTraffic)),
+                [.enter], in: [.traffic], "expand or fold the item at the cursor", hint: "expand", if: \.hasTraffic)),
         Action(
             "connect", .change { $0.ask { $0.openConnectForm($1, in: $2) } },
             takes: .arguments(
@@ -33,7 +33,7 @@ extension Action {
                 Instruction.connect
             ) { _, request in [.connect(request)] },
             .key(["c"], in: [.list, .events], "connect to an address", hint: "connect"),
-            .key(["c"], in: [.talk, .detail], "connect to an address, or again")),
+            .key(["c"], in: [.traffic, .detail], "connect to an address, or again")),
         Action(
             "listen", .change { $0.ask { dialogs, _, shared in dialogs.openListenForm(in: shared) } },
             takes: .arguments(
@@ -41,7 +41,7 @@ extension Action {
                 words: ["no-read", "half-open"] + TLSChoices.words, Instruction.listen
             ) { _, request in [.listen(request)] },
             .key(["l"], in: [.list], "listen on an address", hint: "listen"),
-            .key(["l"], in: [.talk, .detail, .events], "listen on an address")),
+            .key(["l"], in: [.traffic, .detail, .events], "listen on an address")),
         Action(
             "relay",
             takes: .arguments(
@@ -85,7 +85,7 @@ extension Action {
                 Instruction.verdict
             ) { $0.answer($1) },
             .key(
-                ["A"], in: [.list, .talk], "answer a timeout, a certificate or a held connection", hint: "answer",
+                ["A"], in: [.list, .traffic], "answer a timeout, a certificate or a held connection", hint: "answer",
                 if: \.awaitsAnswer),
             .key(
                 ["A"], in: [.events], "answer this event's question",

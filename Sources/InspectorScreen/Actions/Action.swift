@@ -115,7 +115,7 @@ package struct Action: Sendable {
     /// Returns the use if the action is run by its name. The traffic's actions are also available while a line is
     /// typed.
     func use(runIn context: KeyContext) -> Use? {
-        use(in: context) ?? (context == .composer ? use(in: .talk) : nil)
+        use(in: context) ?? (context == .composer ? use(in: .traffic) : nil)
             ?? (KeyContext.views.contains(context) || context == .composer ? use(in: .rewound) : nil)
     }
 

@@ -1,6 +1,9 @@
 /// Where a key is pressed. The same key can have different meanings in different contexts.
 package enum KeyContext: String, Equatable, Sendable, CaseIterable {
-    case start, list, talk, detail, events, output
+    case start, list
+    /// The view of the traffic, which configuration files call `talk`.
+    case traffic = "talk"
+    case detail, events, output
     /// The line that is sent to the peer.
     case composer
     /// A filter, search or command that is being typed.
@@ -14,16 +17,16 @@ package enum KeyContext: String, Equatable, Sendable, CaseIterable {
     case rewound
 
     /// The screens where letters are commands.
-    package static let views: [KeyContext] = [.list, .talk, .detail, .events, .output]
+    package static let views: [KeyContext] = [.list, .traffic, .detail, .events, .output]
 
     /// The screens that show one connection, or have the cursor on one.
-    package static let connections: [KeyContext] = [.list, .talk, .detail]
+    package static let connections: [KeyContext] = [.list, .traffic, .detail]
 
     /// Whether letters are typed as text instead of run as commands.
     package var isText: Bool {
         switch self {
         case .start, .composer, .field, .form: true
-        case .list, .talk, .detail, .events, .output, .menu, .help, .rewound: false
+        case .list, .traffic, .detail, .events, .output, .menu, .help, .rewound: false
         }
     }
 
@@ -32,7 +35,7 @@ package enum KeyContext: String, Equatable, Sendable, CaseIterable {
         switch self {
         case .start: "start"
         case .list: "connection list"
-        case .talk: "traffic"
+        case .traffic: "traffic"
         case .detail: "detail"
         case .events: "events"
         case .output: "output"

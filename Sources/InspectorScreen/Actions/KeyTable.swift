@@ -94,9 +94,9 @@ extension KeyTable {
 
     /// Returns the keys to press for an action.
     private func pressed(_ name: String, in context: KeyContext, of wanted: KeyContext?) -> String? {
-        let isHere = wanted.map { $0 == context || context == .composer && $0 == .talk } ?? true
+        let isHere = wanted.map { $0 == context || context == .composer && $0 == .traffic } ?? true
         if isHere, let key = key(for: name, in: context) { return key }
-        let views = wanted.map { [$0] } ?? (context == .composer ? [.talk] : []) + KeyContext.views
+        let views = wanted.map { [$0] } ?? (context == .composer ? [.traffic] : []) + KeyContext.views
         guard let found = views.first(where: { key(for: name, in: $0) != nil }) else { return nil }
         return [way(from: context, to: found), key(for: name, in: found)].compactMap { $0 }.joined(separator: " ")
     }
@@ -104,8 +104,8 @@ extension KeyTable {
     /// Returns the key to press to reach a view. While a line is typed, letters are text until the line is left.
     private func way(from context: KeyContext, to view: KeyContext) -> String? {
         switch context {
-        case .composer where view == .talk: key(for: "leave", in: .composer)
-        case .composer, .list, .talk, .detail, .events, .output:
+        case .composer where view == .traffic: key(for: "leave", in: .composer)
+        case .composer, .list, .traffic, .detail, .events, .output:
             view == context ? nil : key(for: view.rawValue, in: context)
         case .start, .field, .form, .menu, .help, .rewound: nil
         }

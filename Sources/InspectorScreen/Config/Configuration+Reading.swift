@@ -12,7 +12,7 @@ extension Configuration {
             let document = try TOML.parse(text).get()
             var configuration = Configuration()
             var bound: [BoundKey: Place] = [:]
-            for entry in document.entries { try configuration.take(entry, &bound) }
+            for entry in document.entries { try configuration.absorb(entry, &bound) }
             try configuration.checkWaysOut(bound)
             return .success(configuration)
         } catch {
@@ -45,14 +45,14 @@ extension Configuration {
         }
     }
 
-    private mutating func take(_ entry: TOML.Entry, _ bound: inout [BoundKey: Place]) throws(TOML.Failure) {
+    private mutating func absorb(_ entry: TOML.Entry, _ bound: inout [BoundKey: Place]) throws(TOML.Failure) {
         let path = entry.path
         switch (path[0], path.count) {
-        case ("options", 2): try takeOption(entry)
-        case ("colors", 2): try takeColour(entry)
-        case ("keys", 3): try takeKey(entry, &bound)
-        case ("warnings", 2): try takeWarning(entry)
-        case ("fault", 3): try takeFaults(entry)
+        case ("options", 2): try absorbOption(entry)
+        case ("colors", 2): try absorbColour(entry)
+        case ("keys", 3): try absorbKey(entry, &bound)
+        case ("warnings", 2): try absorbWarning(entry)
+        case ("fault", 3): try absorbFaults(entry)
         case ("fault", _):
             throw TOML.Failure(entry.key, "a fault needs a name, as in [fault.slow] rules = [\"latency 300ms\"]")
         case ("options", _), ("colors", _), ("warnings", _):
@@ -67,7 +67,7 @@ extension Configuration {
 
     private static let tables = ["options", "keys", "colors", "warnings", "fault"]
 
-    private mutating func takeFaults(_ entry: TOML.Entry) throws(TOML.Failure) {
+    private mutating func absorbFaults(_ entry: TOML.Entry) throws(TOML.Failure) {
         let name = entry.path[1]
         guard entry.path[2] == "rules" else { throw TOML.Failure(entry.key, "a fault can only have rules") }
         guard FaultProfile.isName(name) else {
@@ -85,7 +85,7 @@ extension Configuration {
         }
     }
 
-    private mutating func takeWarning(_ entry: TOML.Entry) throws(TOML.Failure) {
+    private mutating func absorbWarning(_ entry: TOML.Entry) throws(TOML.Failure) {
         guard let text = entry.value.text else {
             throw TOML.Failure(entry.position, "\(entry.path[1]) must be \"on\", \"off\" or a time, as in \"10s\"")
         }
@@ -96,7 +96,7 @@ extension Configuration {
         }
     }
 
-    private mutating func takeOption(_ entry: TOML.Entry) throws(TOML.Failure) {
+    private mutating func absorbOption(_ entry: TOML.Entry) throws(TOML.Failure) {
         let name = entry.path[1]
         guard let option = Self.options.first(where: { $0.name == name }) else {
             throw TOML.Failure(
@@ -107,7 +107,7 @@ extension Configuration {
         }
     }
 
-    private mutating func takeColour(_ entry: TOML.Entry) throws(TOML.Failure) {
+    private mutating func absorbColour(_ entry: TOML.Entry) throws(TOML.Failure) {
         let name = entry.path[1]
         guard let role = Role.allCases.first(where: { "\($0)" == name }) else {
             throw TOML.Failure(
@@ -126,7 +126,7 @@ extension Configuration {
         colours[role] = colour
     }
 
-    private mutating func takeKey(
+    private mutating func absorbKey(
         _ entry: TOML.Entry, _ bound: inout [BoundKey: Place]
     ) throws(TOML.Failure) {
         let (place, name) = (entry.path[1], entry.path[2])

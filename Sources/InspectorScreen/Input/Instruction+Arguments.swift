@@ -94,7 +94,7 @@ extension Instruction {
             case "no-read": request.standingRead = false
             case "half-open": request.allowsHalfOpen = true
             default:
-                guard try choices.take(word, &arguments) else {
+                guard try choices.accept(word, &arguments) else {
                     throw arguments.unknown(word, listens ? ["no-read", "half-open"] : ["timeout 10s", "no-read"])
                 }
             }
@@ -130,7 +130,7 @@ extension Instruction {
         while let word = arguments.next() {
             if word == "timeout" {
                 timeout = try arguments.duration(after: word)
-            } else if try !choices.take(word, &arguments) {
+            } else if try !choices.accept(word, &arguments) {
                 throw arguments.unknown(word, ["timeout 10s"] + TLSChoices.words)
             }
         }
@@ -155,7 +155,7 @@ extension Instruction {
         var request = ReadRequest(.available(limit: nil))
         var hasTag = false
         while let word = arguments.next() {
-            if try checked({ () throws(ReadTextProblem) in try kind.take(word) { arguments.next() } }) { continue }
+            if try checked({ () throws(ReadTextProblem) in try kind.accept(word) { arguments.next() } }) { continue }
             switch word {
             case "timeout": request.timeout = try arguments.duration(after: word)
             case "standing": request.isStanding = true
@@ -215,7 +215,7 @@ extension TLSChoices {
     static let words = ["cert", "key", "ca", "sni", "alpn", "keylog", "insecure"]
 
     /// Parses one of these words, and its value. Returns `false` for any other word.
-    fileprivate mutating func take(
+    fileprivate mutating func accept(
         _ word: String, _ arguments: inout Instruction.Arguments
     ) throws(Instruction.Failure) -> Bool {
         switch word {

@@ -21,7 +21,7 @@ package struct ScreenLayout: Equatable, Sendable {
     package let preview: Rect
     /// The summary of warnings, below the list and the preview.
     package let warnings: Rect
-    package let talk: Rect
+    package let trafficPane: Rect
     package let detail: Rect
     /// The divider between list and traffic, if they are shown together.
     package let divider: Rect
@@ -41,13 +41,13 @@ package struct ScreenLayout: Equatable, Sendable {
             list = left.top(min(needs.listRows, needs.hasSelection ? max(2, left.height / 3) : left.height))
             warnings = left.trimmed(top: list.height).top(min(needs.warningRows, max(2, left.height / 5)))
             let rest = left.trimmed(top: list.height + warnings.height)
-            (divider, talk) = (rest.top(1), rest.trimmed(top: 1))
+            (divider, trafficPane) = (rest.top(1), rest.trimmed(top: 1))
             preview = none
             detail = body.right(from: left.width + 1)
             return
         }
         divider = none
-        talk = tab == .talk ? body : none
+        trafficPane = tab == .traffic ? body : none
         detail = tab == .detail ? body : none
         guard tab == .list, !needs.isZoomed else {
             list = tab == .list ? body : none
@@ -66,7 +66,7 @@ package struct ScreenLayout: Equatable, Sendable {
 
     private static func isComposite(_ size: Size, _ tab: Model.Tab, isZoomed: Bool) -> Bool {
         switch tab {
-        case .list, .talk, .detail: size.width >= compositeWidth && size.height >= compositeHeight && !isZoomed
+        case .list, .traffic, .detail: size.width >= compositeWidth && size.height >= compositeHeight && !isZoomed
         case .start, .events, .output: false
         }
     }
@@ -91,14 +91,14 @@ package struct ScreenLayout: Equatable, Sendable {
     package var outputRows: Int { max(0, body.height - 1) }
 
     /// The rows of the traffic itself.
-    package var traffic: Rect { talkLayout.traffic }
+    package var traffic: Rect { trafficLayout.traffic }
 
     /// The parts of the traffic pane.
-    package var talkLayout: TalkLayout { TalkLayout(talk, margin: isComposite ? 1 : 0) }
+    package var trafficLayout: TrafficLayout { TrafficLayout(trafficPane, margin: isComposite ? 1 : 0) }
 }
 
 /// The positions of the traffic pane's parts.
-package struct TalkLayout: Equatable, Sendable {
+package struct TrafficLayout: Equatable, Sendable {
     /// READ, WRITE and BYTES.
     package let queues: Rect
     package let rule: Rect

@@ -7,7 +7,7 @@ enum TabBar {
             model.paneContext == .composer && model.size.width < 76
             || model.shared.child != nil && model.size.width < 52
         let tabs: [(Model.Tab, text: String)] = [
-            (.list, "{list} List"), (.talk, "{talk} Traffic"), (.detail, "{detail} Detail"),
+            (.list, "{list} List"), (.traffic, "{talk} Traffic"), (.detail, "{detail} Detail"),
             (.events, "{events} Events"),
         ]
         let output: [(Model.Tab, text: String)] = model.shared.child == nil ? [] : [(.output, "{output} Output")]

@@ -49,7 +49,7 @@ package struct EventLog: Sendable {
     }
 
     /// Adds a snapshot's events, without those seen before, and notes gaps at their positions.
-    package mutating func take(_ snapshot: EngineSnapshot) {
+    package mutating func absorb(_ snapshot: EngineSnapshot) {
         for event in snapshot.events where event.sequence >= next {
             noteGap(upTo: event.sequence, snapshot.time)
             append(.event(event), of: event.socket)

@@ -67,7 +67,7 @@ extension Model {
             guard socket.ownWebSocket != nil else {
                 return model.refuse("\(socket.id) is not one of our WebSockets")
             }
-            if let reason = TalkWords.whyNoWriting(socket) { return model.refuse(reason) }
+            if let reason = TrafficWords.whyNoWriting(socket) { return model.refuse(reason) }
             return [.send(.webSocket(socket.id, command))]
         }
     }

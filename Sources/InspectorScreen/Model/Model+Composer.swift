@@ -38,7 +38,7 @@ extension Model {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return
         }
-        show(.talk)
+        show(.traffic)
         if let reason = whyNoSending {
             notice = hint(reason)
         } else {
@@ -68,7 +68,7 @@ extension Model {
     func examineFile() -> [Effect] { list.selected.map { composers.examine($0, in: shared) } ?? [] }
 
     mutating func completed(_ matches: PathMatches) -> [Effect] {
-        list.selected.map { take(composers.complete(matches, on: $0, in: shared)) } ?? []
+        list.selected.map { absorb(composers.complete(matches, on: $0, in: shared)) } ?? []
     }
 
     mutating func pressInSearch(_ key: Key) -> [Effect]? {
@@ -81,7 +81,7 @@ extension Model {
     }
 
     mutating func halfCloseOrDelete() -> [Effect] {
-        recipient.map { take(composers.halfCloseOrDelete($0, in: shared)) } ?? []
+        recipient.map { absorb(composers.halfCloseOrDelete($0, in: shared)) } ?? []
     }
 
     /// Selects the other direction of a relayed pair, or asks where to send datagrams.
@@ -96,7 +96,7 @@ extension Model {
 
     mutating func sendLine() -> [Effect] {
         guard let recipient else { return [] }
-        let effects = take(composers.send(to: recipient, in: shared))
+        let effects = absorb(composers.send(to: recipient, in: shared))
         for case .transmit(let transmission) in effects where transmission.isLong { begin(transmission) }
         return effects
     }
@@ -136,7 +136,7 @@ extension Model {
         switch ending {
         case .failed(let sentence): notice = error(sentence)
         case .stopped: notice = hint("stopped \(progress.words)")
-        case .done: if known != nil, tab == .talk { notice = hint(progress.summary(ending, after: time)) }
+        case .done: if known != nil, tab == .traffic { notice = hint(progress.summary(ending, after: time)) }
         }
     }
 }

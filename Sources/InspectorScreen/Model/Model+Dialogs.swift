@@ -28,7 +28,7 @@ extension Model {
         case .showDetail: show(.detail)
         case .halfClose(let id): return [.send(.halfClose(id))]
         case .sayClose(let id): return [.send(.webSocket(id, .close(.normal, reason: "")))]
-        case .paste(let text): takePaste(text)
+        case .paste(let text): absorbPaste(text)
         case .answerConnection(let id, let verdict): return [.send(.answerConnection(id, verdict))]
         case .operation(let id, let operation): dialogs.openOperation(id, operation)
         case .cancel(let id, let target): return [.send(.cancel(id, target))]
@@ -72,7 +72,7 @@ extension Model {
     /// Performs the filled-in form.
     mutating func submitForm() -> [Effect] {
         guard case .form(let form) = dialogs.open else { return [] }
-        if case .save = form.purpose { return take(dialogs.save(form, of: traffic.shown(in: shared))) }
+        if case .save = form.purpose { return absorb(dialogs.save(form, of: traffic.shown(in: shared))) }
         switch form.result {
         case .failure(let problem):
             dialogs.refuse(form, problem)

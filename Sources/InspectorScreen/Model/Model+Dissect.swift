@@ -14,7 +14,7 @@ extension Model {
     }
 
     /// Whether dissected traffic is visible.
-    var showsDissection: Bool { traffic.viewMode == .dissected && tab == .talk }
+    var showsDissection: Bool { traffic.viewMode == .dissected && tab == .traffic }
 
     /// Returns the effects needed to dissect the visible traffic.
     mutating func followDissection() -> [Effect] {
@@ -32,7 +32,7 @@ extension Model {
     mutating func expand() -> [Effect] {
         let item = traffic.item(in: document)
         toggleExpanded()
-        guard showsDissection, let item, traffic.talk.expanded.contains(item.sequence) else { return [] }
+        guard showsDissection, let item, traffic.scroll.expanded.contains(item.sequence) else { return [] }
         return dissection.ask(for: item.sequence).map { [.dissect($0)] } ?? []
     }
 

@@ -21,6 +21,6 @@ extension Model {
             return
         }
         select(event.socket)
-        showTalk(composing: false)
+        showTraffic(composing: false)
     }
 }

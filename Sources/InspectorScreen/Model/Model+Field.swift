@@ -3,7 +3,9 @@ import InspectorCore
 /// The field and the pane that it affects.
 extension Model {
     /// What `/` searches at the cursor's position.
-    var searchPurpose: OpenField.Purpose { tab == .list ? .listSearch : tab == .talk ? .talkSearch : .eventSearch }
+    var searchPurpose: OpenField.Purpose {
+        tab == .list ? .listSearch : tab == .traffic ? .trafficSearch : .eventSearch
+    }
 
     /// What a filter applies to at the cursor's position.
     var filterPurpose: OpenField.Purpose {
@@ -16,7 +18,7 @@ extension Model {
         case .listFilter: field.begin(purpose, with: list.filter.text)
         case .eventFilter: field.begin(purpose, with: events.filter.text)
         case .helpFilter: field.begin(purpose, with: help?.filter ?? "")
-        case .eventSearch, .listSearch, .talkSearch, .command, .instant: field.begin(purpose)
+        case .eventSearch, .listSearch, .trafficSearch, .command, .instant: field.begin(purpose)
         }
     }
 
@@ -49,7 +51,7 @@ extension Model {
         guard let accepted = field.accept() else { return [] }
         let text = accepted.editor.text
         switch accepted.purpose {
-        case .talkSearch:
+        case .trafficSearch:
             guard case .success(let search) = PayloadSearch.parse(text) else { return [] }
             traffic.begin(search)
             searchTraffic(1)
@@ -69,7 +71,7 @@ extension Model {
     mutating func searchAgain(_ step: Int) {
         switch searchPurpose {
         case .listSearch: searchList(step)
-        case .talkSearch: searchTraffic(step)
+        case .trafficSearch: searchTraffic(step)
         case .eventSearch, .listFilter, .eventFilter, .helpFilter, .command, .instant: searchEvents(step)
         }
     }

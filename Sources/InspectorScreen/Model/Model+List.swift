@@ -163,7 +163,7 @@ extension Model {
     /// Adds the matches since the last message.
     mutating func found(_ news: FindProgress) {
         let isFirst = list.found?.current == nil
-        list.found?.take(news)
+        list.found?.absorb(news)
         // A typed line or an open dialog concerns the connection that was selected when it was opened.
         if isFirst, tab == .list, field.open == nil, dialogs.open == nil, help == nil { selectFound() }
     }
@@ -188,9 +188,9 @@ extension Model {
             return
         }
         select(match.socket)
-        showTalk(composing: false)
+        showTraffic(composing: false)
         traffic.awaitTraffic(
-            at: TalkMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request.search)
+            at: TrafficMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request.search)
         showAwaitedMatch()
     }
 

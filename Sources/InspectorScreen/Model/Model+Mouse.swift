@@ -53,8 +53,8 @@ extension Model {
         if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
             press(onRow: list.top + row)
         } else if layout.tabs.holds(event), tab != .start, let tab = TabBar.tab(at: event.x, self) {
-            tab == .talk ? showTalk(composing: false) : show(tab)
-        } else if layout.talkLayout.composer.holds(event), tab == .talk, injection == nil, selected != nil {
+            tab == .traffic ? showTraffic(composing: false) : show(tab)
+        } else if layout.trafficLayout.composer.holds(event), tab == .traffic, injection == nil, selected != nil {
             startComposing()
         }
     }

@@ -4,10 +4,10 @@ import SocketCore
 /// The program that runs through the relay.
 extension Model {
     /// Handles the program's news. Its end is shown at once.
-    mutating func take(_ news: ChildNews) {
+    mutating func absorb(_ news: ChildNews) {
         let hadEnded = shared.child?.ending != nil
         shared.child = news.state
-        output.take(news)
+        output.absorb(news)
         guard !hadEnded, let farewell = news.state.farewell else { return }
         let more = output.text.total > 0 && tab != .output ? naming("; {output} shows its output", in: .list) : ""
         notice = Notice(text: farewell + more, isError: news.state.wasUnseen)

@@ -27,7 +27,7 @@ extension Model {
         switch tab {
         case .start: start.step(motion.step(page: size.height / 2))
         case .list: moveSelection(motion.step(page: layout.listRows))
-        case .talk: scrollTraffic(motion.step(page: layout.traffic.height))
+        case .traffic: scrollTraffic(motion.step(page: layout.traffic.height))
         case .detail: scrollDetail(motion.step(page: layout.detail.height))
         case .events: events.move(motion.step(page: layout.eventRows), in: shared)
         case .output: scrollOutput(motion.step(page: layout.outputRows))
@@ -42,7 +42,7 @@ extension Model {
 
     /// Switches to a screen. Leaving Traffic stops waiting for a listener's first connection.
     mutating func show(_ tab: Tab) {
-        if tab != .talk { awaiting = nil }
+        if tab != .traffic { awaiting = nil }
         self.tab = tab
         isComposing = false
         if tab == .list, list.found != nil { selectFound() }
@@ -50,16 +50,16 @@ extension Model {
 
     /// Shows the selected connection's traffic. The cursor moves to its composer only if something can be written and
     /// would not be injected. For that, see `startComposing`.
-    mutating func showTalk(composing: Bool) {
-        show(.talk)
+    mutating func showTraffic(composing: Bool) {
+        show(.traffic)
         isComposing = composing && canCompose && injection == nil
     }
 
     /// Moves through the panes in the order of the Tab key.
     mutating func stepPane(_ step: Int) {
         let canWrite = selected != nil && canCompose && injection == nil
-        var panes: [(Tab, Bool)] = [(.list, false), (.talk, false)]
-        if canWrite { panes.append((.talk, true)) }
+        var panes: [(Tab, Bool)] = [(.list, false), (.traffic, false)]
+        if canWrite { panes.append((.traffic, true)) }
         panes += [(.detail, false), (.events, false)] + (shared.child == nil ? [] : [(.output, false)])
         let current = panes.firstIndex { $0.0 == tab && $0.1 == isComposing } ?? 0
         let (next, composing) = panes[(current + step + panes.count) % panes.count]
@@ -81,7 +81,7 @@ extension Model {
         }
         if selected?.host != nil { return show(.detail) }
         // A line typed there would be injected into a relayed connection.
-        showTalk(composing: selected?.linked == nil)
+        showTraffic(composing: selected?.linked == nil)
     }
 
     mutating func togglePause() -> [Effect] {

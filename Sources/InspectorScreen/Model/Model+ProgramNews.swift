@@ -3,7 +3,7 @@ import SocketCore
 
 extension Model {
     /// Handles the news of the inspected programs.
-    mutating func take(_ news: ProgramNews) {
+    mutating func absorb(_ news: ProgramNews) {
         for program in news.programs {
             guard case .ended(let why) = program.state else { continue }
             let before = shared.programs.first { $0.ordinal == program.ordinal }?.state

@@ -10,7 +10,7 @@ extension Model {
     package var isPlaying: Bool { shared.rewind?.isPlaying ?? false }
 
     /// How often the user has jumped to another instant.
-    package var turn: UInt64 { shared.turn }
+    package var jump: UInt64 { shared.jump }
 
     /// Whether there is a past that can be shown.
     var canRewind: Bool { shared.latest?.moment != nil }
@@ -62,7 +62,7 @@ extension Model {
     mutating func returnToPresent() {
         guard shared.rewind != nil else { return }
         shared.rewind = nil
-        shared.turn += 1
+        shared.jump += 1
     }
 
     mutating func togglePlaying() {
@@ -93,7 +93,7 @@ extension Model {
         if shared.rewind == nil { shared.rewind = RewindState(instant: instant) }
         shared.rewind?.instant = instant
         shared.frozen = nil
-        shared.turn += 1
+        shared.jump += 1
     }
 
     private mutating func rewindable() -> SnapshotMoment? {
@@ -104,9 +104,9 @@ extension Model {
 
     /// Whether a snapshot answers the current request. One of another instant starts its own history.
     mutating func begins(with snapshot: EngineSnapshot) -> Bool {
-        guard snapshot.turn == shared.turn else { return false }
-        if shared.shownTurn != shared.turn || snapshot.before != nil {
-            shared.shownTurn = shared.turn
+        guard snapshot.jump == shared.jump else { return false }
+        if shared.shownJump != shared.jump || snapshot.before != nil {
+            shared.shownJump = shared.jump
             startOver()
         }
         for former in snapshot.before ?? [] { recall(former) }

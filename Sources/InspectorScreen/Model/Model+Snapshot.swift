@@ -7,7 +7,7 @@ extension Model {
         switch message {
         case .snapshot(let snapshot):
             guard let latest = shared.latest else { return false }
-            return latest.turn == snapshot.turn && latest.moment == snapshot.moment && latest.time == snapshot.time
+            return latest.jump == snapshot.jump && latest.moment == snapshot.moment && latest.time == snapshot.time
                 && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
                 && snapshot.before == nil && (snapshot.peers == nil || snapshot.peers == shared.peers)
                 && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
@@ -20,14 +20,14 @@ extension Model {
     }
 
     /// Takes a snapshot. While the screen is frozen, the snapshot is kept but not shown.
-    mutating func take(_ snapshot: EngineSnapshot) {
+    mutating func absorb(_ snapshot: EngineSnapshot) {
         let wasLive = selected?.isLive ?? false
         // A notice about a connection's pending operation is obsolete once the connection has closed.
         defer { if wasLive, selected?.isLive == false, notice?.isError == false { notice = nil } }
         let seen = log.end
         remember(snapshot)
         events.add(from: seen, in: shared)
-        traffic.take(
+        traffic.absorb(
             snapshot.traffic, of: snapshot.trafficOf,
             facts: snapshot.trafficOf.flatMap { shared.isOurs($0) ? nil : snapshot.socket($0) })
         traffic.placeSentFiles(snapshot)
@@ -42,19 +42,19 @@ extension Model {
 
     /// Adds a snapshot to what accumulates over time.
     private mutating func remember(_ snapshot: EngineSnapshot) {
-        shared.clock.take(snapshot)
-        shared.cadence.take(snapshot.time)
+        shared.clock.absorb(snapshot)
+        shared.cadence.absorb(snapshot.time)
         measureLoad(snapshot)
         if let latest = shared.latest, SessionsMark(latest) != SessionsMark(snapshot) {
-            shared.vanished.take(former: latest, snapshot)
+            shared.vanished.absorb(former: latest, snapshot)
         }
         shared.latest = snapshot
         // The earlier snapshots are in the log by now, and take memory.
         shared.latest?.before = nil
         if let peers = snapshot.peers, peers != shared.peers { shared.peers = peers }
         noteTimeouts(snapshot)
-        shared.log.take(snapshot)
-        shared.histories.take(snapshot)
+        shared.log.absorb(snapshot)
+        shared.histories.absorb(snapshot)
     }
 
     /// Adds a snapshot from before the one shown next, without showing it.
@@ -63,7 +63,7 @@ extension Model {
         remember(snapshot)
         events.add(from: seen, in: shared)
         guard snapshot.sockets.count <= Self.many else { return }
-        shared.findings.take(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
+        shared.findings.absorb(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
     }
 
     private mutating func measureLoad(_ snapshot: EngineSnapshot) {
@@ -124,7 +124,7 @@ extension Model {
         guard let snapshot = shown else { return }
         refreshed = (SessionsMark(snapshot), snapshot.time)
         shared.summary = SnapshotSummary(snapshot, joinsPairs: !list.showsLegs)
-        shared.findings.take(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
+        shared.findings.absorb(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
     }
 
@@ -145,7 +145,7 @@ extension Model {
         returnToPresent()
         if shared.frozen != nil { thaw() }
         select(first.id)
-        showTalk(composing: true)
+        showTraffic(composing: true)
     }
 
     /// Shows a socket that the user requested and that now exists.
@@ -158,7 +158,7 @@ extension Model {
         notice = nil
         select(id)
         expected = id
-        show(.talk)
+        show(.traffic)
         // Even if it has failed already, because the user may be typing.
         isComposing = true
         if let socket = shared.latest?.socket(id) { arrived(socket) }
@@ -184,7 +184,7 @@ extension Model {
     private mutating func arrived(_ socket: SocketSnapshot) {
         expected = nil
         warnOfReach(socket)
-        guard tab == .talk, list.selected == socket.id else { return }
+        guard tab == .traffic, list.selected == socket.id else { return }
         if socket.role == .datagram { composers.greet(socket, in: shared) }
         guard socket.role == .listener else { return }
         awaiting = socket.id

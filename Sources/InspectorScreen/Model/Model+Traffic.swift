@@ -19,7 +19,7 @@ extension Model {
         case .events: events.toggleFollow(in: shared)
         case .list: followInList()
         case .output: toggleFollowOutput()
-        case .start, .talk, .detail: traffic.toggleFollow(in: document, height: layout.traffic.height)
+        case .start, .traffic, .detail: traffic.toggleFollow(in: document, height: layout.traffic.height)
         }
     }
 
@@ -38,7 +38,7 @@ extension Model {
 
     /// Shows the result that was jumped to, once the traffic of its connection has arrived.
     mutating func showAwaitedMatch() {
-        guard let match = traffic.takeAwaited(in: shared), tab == .talk else { return }
+        guard let match = traffic.takeAwaited(in: shared), tab == .traffic else { return }
         guard traffic.unfold(match, in: document) else {
             notice = error("that is no longer kept")
             return
@@ -46,9 +46,9 @@ extension Model {
         traffic.goToMatch(in: document, height: layout.traffic.height)
     }
 
-    mutating func copyItem() -> [Effect] { take(traffic.copy(in: document)) }
+    mutating func copyItem() -> [Effect] { absorb(traffic.copy(in: document)) }
 
-    mutating func editItem() -> [Effect] { take(traffic.edit(in: document)) }
+    mutating func editItem() -> [Effect] { absorb(traffic.edit(in: document)) }
 
     /// Asks where to save the traffic.
     mutating func openSave() -> [Effect] {
@@ -72,7 +72,7 @@ extension Model {
                 $0.editor.set(text.split(separator: "\r\n", omittingEmptySubsequences: false).joined(separator: "\n"))
             }
         case .item(let id):
-            guard let socket = shared.latest?.socket(id), TalkWords.whyNoWriting(socket) == nil else {
+            guard let socket = shared.latest?.socket(id), TrafficWords.whyNoWriting(socket) == nil else {
                 notice = hint("\(id) takes no more bytes, so the edit was not sent")
                 return
             }
@@ -81,7 +81,7 @@ extension Model {
                 $0.ending = .none
                 $0.editor.set(EscapedText.showLiteral(bytes))
             }
-            if list.selected == id { showTalk(composing: true) }
+            if list.selected == id { showTraffic(composing: true) }
             notice = hint(
                 isComposing
                     ? naming("{send} sends the edited text")

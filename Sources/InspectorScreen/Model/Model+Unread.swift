@@ -50,7 +50,7 @@ extension Model {
     }
 
     /// Takes unread bytes, if they are still requested.
-    mutating func take(_ look: UnreadLook) {
+    mutating func absorb(_ look: UnreadLook) {
         if let note = look.note {
             shared.log.note(note, at: look.time)
             events.add(from: log.end - 1, in: shared)

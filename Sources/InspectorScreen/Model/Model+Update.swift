@@ -7,10 +7,10 @@ extension Model {
     package mutating func update(_ message: Message, moreKeysFollow: Bool = false) -> [Effect] {
         if field.typedFilter != nil, !field.isTypedInFilter(message, shared.options.keys) { applyTypedFilter() }
         defer { if field.typedFilter != nil, !moreKeysFollow { applyTypedFilter() } }
-        return take(message)
+        return absorb(message)
     }
 
-    private mutating func take(_ message: Message) -> [Effect] {
+    private mutating func absorb(_ message: Message) -> [Effect] {
         let effects: [Effect]
         switch message {
         case .key(let key): effects = press(key)
@@ -20,7 +20,7 @@ extension Model {
             shared.size = size
             effects = []
         case .snapshot(let snapshot):
-            if begins(with: snapshot) { take(snapshot) }
+            if begins(with: snapshot) { absorb(snapshot) }
             showFirstInstant()
             effects = noteHeld(snapshot)
         case .time(let now):
@@ -83,11 +83,11 @@ extension Model {
         case .relays(let listener): relays(listener)
         case .examined(let facts): composers.fileFacts = facts
         case .peers(let peers): shared.peers = peers
-        case .programs(let news): take(news)
-        case .unread(let look): take(look)
-        case .recording(let recording): take(recording)
-        case .dissection(let news): dissection.take(news)
-        case .child(let news): take(news)
+        case .programs(let news): absorb(news)
+        case .unread(let look): absorb(look)
+        case .recording(let recording): absorb(recording)
+        case .dissection(let news): dissection.absorb(news)
+        case .child(let news): absorb(news)
         default: break
         }
     }
@@ -112,7 +112,7 @@ extension Model {
         switch context {
         case .composer: return isSecond && key == .control("e") ? editLine() : pressInSearch(key)
         case .menu: return pressLetter(key)
-        case .start, .list, .talk, .detail, .events, .output, .field, .form, .help, .rewound: return nil
+        case .start, .list, .traffic, .detail, .events, .output, .field, .form, .help, .rewound: return nil
         }
     }
 
@@ -139,7 +139,7 @@ extension Model {
         case .composer:
             editComposer { change(&$0.editor) }
             return examineFile()
-        case .list, .talk, .detail, .events, .output, .form, .menu, .help, .rewound: break
+        case .list, .traffic, .detail, .events, .output, .form, .menu, .help, .rewound: break
         }
         return []
     }
@@ -150,7 +150,7 @@ extension Model {
         let (place, names): (KeyContext, [String])
         switch context {
         case .menu: (place, names) = (.menu, ["up", "down", "accept", "cancel"])
-        case .list, .talk, .detail, .events, .output: (place, names) = (.list, ["quit"])
+        case .list, .traffic, .detail, .events, .output: (place, names) = (.list, ["quit"])
         case .start, .composer, .field, .form, .help, .rewound: return []
         }
         guard let action = shared.options.keys.binding(for: key, in: place)?.action, names.contains(action.name) else {
@@ -197,17 +197,17 @@ extension Model {
         case .composer: pasteIntoComposer(text)
         case .field: typeInField { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
         case .form: dialogs.editForm { $0.paste(text) }
-        case .talk where selected?.acceptsWrites == true && injection == nil:
+        case .traffic where selected?.acceptsWrites == true && injection == nil:
             isComposing = true
             pasteIntoComposer(text)
-        case .list, .talk, .detail, .events, .output: ask { $0.openPaste(text, $1, in: $2) }
+        case .list, .traffic, .detail, .events, .output: ask { $0.openPaste(text, $1, in: $2) }
         case .menu, .help, .rewound: notice = hint("nothing was pasted: there is no line to paste it into here")
         }
         return []
     }
 
     /// Inserts pasted text into the line of the selected connection.
-    mutating func takePaste(_ text: String) {
+    mutating func absorbPaste(_ text: String) {
         startComposing()
         if isComposing { pasteIntoComposer(text) }
     }

@@ -34,7 +34,7 @@ package struct Model: Sendable {
 
     /// The screens that fill the terminal.
     package enum Tab: Equatable, Sendable, CaseIterable {
-        case start, list, talk, detail, events, output
+        case start, list, traffic, detail, events, output
     }
 
     /// A sentence for the user, above the footer.
@@ -102,7 +102,7 @@ package struct Model: Sendable {
         switch tab {
         case .start: return .start
         case .list: return .list
-        case .talk: return isComposing ? .composer : .talk
+        case .traffic: return isComposing ? .composer : .traffic
         case .detail: return .detail
         case .events: return .events
         case .output: return .output
@@ -121,7 +121,7 @@ package struct Model: Sendable {
         var request = SnapshotRequest(
             kernel: needsAll ? .all : asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected
         )
-        (request.instant, request.turn) = (shared.rewind?.instant, shared.turn)
+        (request.instant, request.jump) = (shared.rewind?.instant, shared.jump)
         return request
     }
 }

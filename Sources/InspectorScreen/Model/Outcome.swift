@@ -11,7 +11,7 @@ struct Outcome {
 
 extension Model {
     /// Shows the notice of an outcome, and returns its effects.
-    mutating func take(_ outcome: Outcome) -> [Effect] {
+    mutating func absorb(_ outcome: Outcome) -> [Effect] {
         tell(outcome.notice)
         return outcome.effects
     }

@@ -22,7 +22,7 @@ package struct RateHistories: Equatable, Sendable {
     package var count: Int { series.count }
 
     /// Samples each session once a second, and forgets sessions that are no longer listed.
-    package mutating func take(_ snapshot: EngineSnapshot) {
+    package mutating func absorb(_ snapshot: EngineSnapshot) {
         let elapsed = sampled.map { snapshot.time - $0 } ?? .seconds(1)
         guard elapsed >= .milliseconds(999) else { return }
         let steps = min(Self.seconds, max(1, Int(min(elapsed.inSeconds, 3600) + 0.5)))

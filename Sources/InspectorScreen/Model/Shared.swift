@@ -25,9 +25,9 @@ package struct Shared: Sendable {
     package internal(set) var frozen: Frozen?
     /// The past that is shown, or `nil` for the present.
     package internal(set) var rewind: RewindState?
-    /// How often the user jumped to another instant. `shownTurn` is the last of these jumps that was shown.
-    package internal(set) var turn: UInt64 = 0
-    var shownTurn: UInt64 = 0
+    /// How often the user jumped to another instant. `shownJump` is the last of these jumps that was shown.
+    package internal(set) var jump: UInt64 = 0
+    var shownJump: UInt64 = 0
     /// The instant to show as soon as it was read.
     var awaitedInstant: Int64?
     /// The recording of this run, if there is one.

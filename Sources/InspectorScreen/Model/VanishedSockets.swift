@@ -11,7 +11,7 @@ struct VanishedSockets: Sendable {
     subscript(id: SocketID) -> SocketSnapshot? { sockets[id] }
 
     /// Remembers the sessions that a new snapshot no longer lists.
-    mutating func take(former: EngineSnapshot, _ snapshot: EngineSnapshot) {
+    mutating func absorb(former: EngineSnapshot, _ snapshot: EngineSnapshot) {
         // Both are sorted by id, so one pass finds the missing ones.
         var index = 0
         for position in former.sockets.indices where !former.sockets[position].isLive {

@@ -14,8 +14,8 @@ package struct TextLines: Sendable {
     package var nextEvent: UInt64 { model.log.next }
 
     /// Returns the lines for a snapshot, without line endings.
-    package mutating func take(_ snapshot: EngineSnapshot) -> [String] {
-        if snapshot.sockets.contains(where: { $0.host != nil }) { return takeHost(snapshot) }
+    package mutating func absorb(_ snapshot: EngineSnapshot) -> [String] {
+        if snapshot.sockets.contains(where: { $0.host != nil }) { return absorbHost(snapshot) }
         _ = model.update(.snapshot(snapshot))
         defer { next = model.log.end }
         let first = max(next, model.log.first)
@@ -26,7 +26,7 @@ package struct TextLines: Sendable {
 
     /// The kernel reports no events of other programs' sockets, so their rows are printed: first all of them, then each
     /// that is new or has closed.
-    private mutating func takeHost(_ snapshot: EngineSnapshot) -> [String] {
+    private mutating func absorbHost(_ snapshot: EngineSnapshot) -> [String] {
         let isFirst = listed.isEmpty
         var changed = snapshot
         changed.sockets = snapshot.sockets.filter { listed[$0.id] != ($0.phase == .closed) }
@@ -41,7 +41,7 @@ package struct TextLines: Sendable {
         var model = Model(options: Model.Options(ascii: false, version: ""))
         // The snapshot is shown whatever instant was jumped to.
         var snapshot = snapshot
-        snapshot.turn = model.turn
+        snapshot.jump = model.jump
         // One column below the width at which other panes join the list.
         let chrome = ScreenLayout.least.height
         _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))

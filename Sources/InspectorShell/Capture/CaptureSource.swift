@@ -56,16 +56,16 @@ package final class CaptureSource: SocketSource {
     package func start() {
         feed.start { @Sendable [self] news in
             switch news {
-            case .packets(let packets): take(packets)
+            case .packets(let packets): absorb(packets)
             case .counts(let counts): state.withLock { $0.counts = counts }
             case .ended(let why): end(why)
             }
         }
     }
 
-    private func take(_ packets: [CapturedPacket]) {
+    private func absorb(_ packets: [CapturedPacket]) {
         let recorder = state.withLock { state in
-            for packet in packets { state.sessions.take(packet) }
+            for packet in packets { state.sessions.absorb(packet) }
             return state.recorder
         }
         if let recorder { packets.forEach(recorder.note) }
@@ -190,7 +190,7 @@ package final class CaptureSource: SocketSource {
         host.requestSnapshot(SnapshotRequest(kernel: .only(rows))) { @Sendable [self] snapshot in
             state.withLock { state in
                 (state.isLooking, state.hasLooked) = (false, true)
-                if let snapshot { state.owners.take(snapshot) }
+                if let snapshot { state.owners.absorb(snapshot) }
             }
         }
     }

@@ -59,7 +59,7 @@ package final class Dissector: Sendable {
         DispatchQueue(label: "socktui.dissect.output").async { @Sendable [post] in
             var lines = ToolLines()
             while let bytes = child.read() {
-                let (new, cut) = lines.take(bytes)
+                let (new, cut) = lines.absorb(bytes)
                 if !new.isEmpty { post(.lines(run: number, new, cut: cut)) }
             }
             let status = child.wait()
@@ -108,7 +108,7 @@ package final class Dissector: Sendable {
             var gathered = ToolLines()
             var (lines, more) = ([String](), 0)
             while let bytes = child.read() {
-                for line in gathered.take(bytes).lines {
+                for line in gathered.absorb(bytes).lines {
                     if lines.count < Self.lineLimit { lines.append(line) } else { more += 1 }
                 }
             }
@@ -127,7 +127,7 @@ package struct ToolLines {
 
     private static let limit = 2_048
 
-    package mutating func take(_ bytes: ArraySlice<UInt8>) -> (lines: [String], cut: Int) {
+    package mutating func absorb(_ bytes: ArraySlice<UInt8>) -> (lines: [String], cut: Int) {
         var (lines, cut) = ([String](), 0)
         for part in bytes.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
             if part.offset > 0 {

@@ -32,7 +32,7 @@ package struct CaptureFile {
     /// which is reported on standard error.
     package func rows() throws(Refusal) -> (rows: [ExportRow], start: Int64?, problem: String?) {
         var index = ExportIndex()
-        try read { bytes throws(CaptureError) in try index.take(bytes) }
+        try read { bytes throws(CaptureError) in try index.absorb(bytes) }
         let rows = chosen(index.rows)
         guard !rows.isEmpty else {
             let end = index.problemAtEnd.map { "; " + $0 } ?? ""
@@ -60,7 +60,7 @@ package struct CaptureFile {
         of row: ExportRow, _ selection: PacketSelection, whenCut: String
     ) throws(Refusal) -> ExportedConversation {
         var reader = ExportedConversation.Reader(selection)
-        try read { bytes throws(CaptureError) in try reader.take(bytes) }
+        try read { bytes throws(CaptureError) in try reader.absorb(bytes) }
         let conversation = reader.finish(row)
         guard !conversation.isCut else {
             throw Refusal(sentence: "\(row.id): more than \(ExportedConversation.limit >> 20) MiB; \(whenCut)")

@@ -25,14 +25,14 @@ package struct HostWatch {
         readsPrograms: Bool, inodes: Set<UInt64> = [], processes: [Int32] = [], ownersBudget: Duration? = nil
     ) throws(HostObserver.Problem) {
         var now = try observer.look()
-        let suspects = judge.take(now)
+        let suspects = judge.absorb(now)
         guard readsPrograms else { return look = now }
         if let ownersBudget { observer.tellOwners(of: &now, budget: ownersBudget) }
         let wanted = suspects.union(inodes)
         observer.examine(
             &now, inodes: wanted, suspects: suspects, reads: true, budget: ownersBudget.map { $0 * 4 })
         for process in processes { observer.examine(&now, process: process, inodes: wanted) }
-        judge.takeExamined(now)
+        judge.absorbExamined(now)
         look = now
     }
 

@@ -25,7 +25,7 @@ package enum WaitingConnections {
             let fields = line.split(separator: " ")
             guard fields.count > 9, states.contains(fields[3]), fields[9] == "0",
                 let local = HostListeners.address(fields[1]), let peer = HostListeners.address(fields[2]),
-                listeners.contains(where: { $0.takes(local, beside: listening) })
+                listeners.contains(where: { $0.receives(local, beside: listening) })
             else { return nil }
             return Entry(local: local.unmapped, peer: peer.unmapped)
         }
@@ -34,7 +34,7 @@ package enum WaitingConnections {
 
 extension SocketAddress {
     /// Whether a listener at this address gets connections to `other`, given the other listeners.
-    fileprivate func takes(_ other: SocketAddress, beside listening: Set<SocketAddress>) -> Bool {
+    fileprivate func receives(_ other: SocketAddress, beside listening: Set<SocketAddress>) -> Bool {
         if self == other { return true }
         return isWildcard && family == other.family && port == other.port && !listening.contains(other)
     }

@@ -134,7 +134,7 @@ package final class RelayedPair: AsyncSocketDelegate {
     /// Forwards a request with the head rewritten for its server.
     private func forward(_ request: HTTPForwardedRequest, early: [UInt8]) {
         var body = request.body
-        let own = early.prefix(body.take(early))
+        let own = early.prefix(body.absorb(early))
         state.withLock { $0.request = body }
         open(request.endpoint, early: request.head + own)
         client.markHeadRewritten(to: target, came: request.length, sent: request.head.count)
@@ -144,7 +144,7 @@ package final class RelayedPair: AsyncSocketDelegate {
     /// Forwards the bytes that belong to the client's request. A second request on a proxy connection may be for
     /// another server, so it is not forwarded. The server gets FIN, and the end of its answer ends the connection.
     private func passRequest(_ bytes: [UInt8]) {
-        let count = state.withLock { $0.request?.take(bytes) } ?? bytes.count
+        let count = state.withLock { $0.request?.absorb(bytes) } ?? bytes.count
         if count > 0 { pass(count < bytes.count ? Array(bytes[..<count]) : bytes, from: .client) }
         if count < bytes.count { omit(bytes.count - count) }
     }

@@ -121,7 +121,7 @@ private final class Exchange {
         switch await connection.read(limit: script.slowReads?.size ?? 1 << 16, for: time) {
         case .bytes(let bytes):
             answer += bytes
-            matcher?.take(bytes)
+            matcher?.absorb(bytes)
             state.count = answer.count
             state.isDecided = matcher.map { $0.isComplete || $0.difference != nil } ?? false
             state.latest = .now - start

@@ -111,7 +111,7 @@ package final class ReplayPlayer {
     private func read(_ connection: PlayedConnection, for time: Duration) async -> Bool {
         switch await connection.read(for: time) {
         case .bytes(let bytes):
-            matcher.take(bytes)
+            matcher.absorb(bytes)
             draw()
             return true
         case .ended(let ending):

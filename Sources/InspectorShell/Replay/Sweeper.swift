@@ -111,7 +111,7 @@ package actor Sweeper {
             parallel = 1
             try await control()
         } else {
-            tally?.takeControl(outcome)
+            tally?.absorbControl(outcome)
         }
     }
 
@@ -133,7 +133,7 @@ package actor Sweeper {
                 sentence: "the server stopped answering as in the first control: \(outcome.answer.count) of "
                     + "\(tally?.pattern.answer.count ?? 0) bytes came within \(time)")
         }
-        tally?.takeControl(outcome)
+        tally?.absorbControl(outcome)
     }
 
     private func wait(deadline: Duration) -> AnswerWait {
@@ -151,7 +151,7 @@ package actor Sweeper {
         var wait = wait(deadline: request.patience)
         wait.endsAfterOurs = true
         let outcome = await outcome(trial, wait)
-        tally?.take(outcome, of: trial)
+        tally?.absorb(outcome, of: trial)
         endsAfterOurs = [.closed, .cut].contains(outcome.ending) && !(tally?.differs(trial) ?? true)
     }
 
@@ -181,7 +181,7 @@ package actor Sweeper {
             do throws(Problem) { try await control() } catch { problem = error.sentence }
         }
         let outcome = await outcome(trial, wait(deadline: min(Self.shortDeadline, request.patience)))
-        tally?.take(outcome, of: trial)
+        tally?.absorb(outcome, of: trial)
         progress.note(trial.test, differs: tally?.differs(trial) ?? false)
     }
 
@@ -192,7 +192,7 @@ package actor Sweeper {
             var confirmed = 0
             for trial in trials where confirmed < Self.confirmations {
                 let outcome = await outcome(trial, wait(deadline: request.patience))
-                tally?.take(outcome, of: trial)
+                tally?.absorb(outcome, of: trial)
                 if outcome.isStalled { confirmed += 1 }
             }
         }
@@ -214,7 +214,7 @@ package actor Sweeper {
         _ = await outcome(trial, wait(deadline: request.patience))
         let outcome = await exchanger.outcome(
             of: ExchangeScript(plan.request), tally?.pattern, wait(deadline: request.patience))
-        tally?.take(outcome, of: trial)
+        tally?.absorb(outcome, of: trial)
         progress.note(.reset, differs: tally?.differs(trial) ?? false)
     }
 }

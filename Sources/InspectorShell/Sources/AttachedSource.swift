@@ -232,7 +232,7 @@ package final class AttachedSource: SocketSource {
     private func receive(_ bytes: ArraySlice<UInt8>, _ decoder: inout InspectionFrameDecoder) {
         decoder.append(bytes)
         do throws(WireError) {
-            while let frame = try decoder.next() { try take(frame) }
+            while let frame = try decoder.next() { try absorb(frame) }
         } catch {
             let problem = if case .malformed(let sentence) = error { sentence } else { "" }
             end("its updates cannot be read: \(problem)")
@@ -247,7 +247,7 @@ package final class AttachedSource: SocketSource {
         }
     }
 
-    private func take(_ frame: InspectionFrame) throws(WireError) {
+    private func absorb(_ frame: InspectionFrame) throws(WireError) {
         let now = SystemClock().now
         if case .passed(let records) = frame {
             state.withLock { $0.sink }?(records)
@@ -260,7 +260,7 @@ package final class AttachedSource: SocketSource {
             case .hello, .sockets, .tick, .events, .traffic, .reset, .peers, .passed, .answer, .watch, .command,
                 .request,
                 .unknown:
-                try state.mirror.take(frame, now: now)
+                try state.mirror.absorb(frame, now: now)
             }
         }
     }

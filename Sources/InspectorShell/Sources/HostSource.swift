@@ -173,7 +173,7 @@ private struct Looker {
         }
         if !filter.isEmpty {
             var findings = Findings(lints)
-            findings.take(snapshot, lost: 0)
+            findings.absorb(snapshot, lost: 0)
             snapshot.sockets = filter.matching(snapshot.sockets, snapshot.time, findings)
         }
         last = snapshot

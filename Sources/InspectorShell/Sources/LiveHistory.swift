@@ -9,8 +9,8 @@ package final class LiveHistory: Sendable {
         var recent: RecentRecording
         /// The past state that is shown, and its instant, or `nil` while the present is shown.
         var past: (state: OpenedCapture, instant: MonotonicTime)?
-        /// The last instant jumped to. See `SnapshotRequest.turn`.
-        var turn: UInt64
+        /// The last instant jumped to. See `SnapshotRequest.jump`.
+        var jump: UInt64
     }
 
     package let span: Duration
@@ -21,17 +21,17 @@ package final class LiveHistory: Sendable {
     /// The minimum size in bytes, however little traffic is kept.
     private static let least = 1 << 20
 
-    /// `limits` bounds the kept traffic, and also the whole history. `turn` is that of the last request.
-    package init(span: Duration, keeping limits: TrafficLimits, turn: UInt64) {
+    /// `limits` bounds the kept traffic, and also the whole history. `jump` is that of the last request.
+    package init(span: Duration, keeping limits: TrafficLimits, jump: UInt64) {
         self.span = span
         let recent = RecentRecording(
             span: span, limit: max(Self.least, limits.all), keeping: limits.each, all: limits.all)
-        state = Lock(State(recent: recent, turn: turn))
+        state = Lock(State(recent: recent, jump: jump))
     }
 
     /// Keeps a snapshot of the present with its changed traffic. Answers the request, on any thread, with that snapshot
     /// or with the state at an earlier instant.
-    package func take(
+    package func absorb(
         _ present: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot], for request: SnapshotRequest,
         then: @escaping @Sendable (EngineSnapshot) -> Void
     ) {
@@ -59,8 +59,8 @@ package final class LiveHistory: Sendable {
 
 extension LiveHistory.State {
     fileprivate mutating func answer(_ request: SnapshotRequest, _ present: EngineSnapshot) -> EngineSnapshot {
-        let isNew = request.turn != turn
-        turn = request.turn
+        let isNew = request.jump != jump
+        jump = request.jump
         var shown: EngineSnapshot
         if let wanted = request.instant.flatMap(recent.time) {
             shown = state(at: wanted, isNew: isNew, request) ?? present
@@ -72,7 +72,7 @@ extension LiveHistory.State {
             if isNew { addHistory(to: &shown, recent.state(at: present.time, notesPassed: true)) }
             shown.moment = recent.moment()
         }
-        shown.turn = request.turn
+        shown.jump = request.jump
         return shown
     }
 

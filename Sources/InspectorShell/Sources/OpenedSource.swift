@@ -18,8 +18,8 @@ package final class OpenedSource: SocketSource {
         var problem: String?
         /// The state at an earlier instant, while that is shown.
         var past: OpenedCapture?
-        /// The last instant jumped to whose history was reported. See `SnapshotRequest.turn`.
-        var toldTurn: UInt64?
+        /// The last instant jumped to whose history was reported. See `SnapshotRequest.jump`.
+        var toldJump: UInt64?
 
         /// The state that is shown.
         var shown: OpenedCapture { past ?? capture }
@@ -38,10 +38,10 @@ package final class OpenedSource: SocketSource {
 
         /// Whether to report the earlier snapshots, because of a jump to another instant. Only our recordings have
         /// them. Their end is known once they were read.
-        mutating func takesHistory(_ request: SnapshotRequest) -> Bool {
+        mutating func reportsHistory(_ request: SnapshotRequest) -> Bool {
             let isKnown = ending != nil || request.instant != nil
-            guard capture.isOurs, isKnown, toldTurn != request.turn else { return false }
-            toldTurn = request.turn
+            guard capture.isOurs, isKnown, toldJump != request.jump else { return false }
+            toldJump = request.jump
             return true
         }
 
@@ -114,7 +114,7 @@ package final class OpenedSource: SocketSource {
             offset += UInt64(count)
             do throws(CaptureError) {
                 try state.withLock { state throws(CaptureError) in
-                    try state.capture.take(buffer[..<count])
+                    try state.capture.absorb(buffer[..<count])
                     state.index.note(&state.capture)
                 }
             } catch {
@@ -187,7 +187,7 @@ package final class OpenedSource: SocketSource {
     }
 
     package func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
-        let hasHistory = state.withLock { $0.takesHistory(request) }
+        let hasHistory = state.withLock { $0.reportsHistory(request) }
         if hasHistory || request.instant != nil {
             return rewind(request, to: request.instant, hasHistory: hasHistory, then: then)
         }

@@ -89,7 +89,7 @@ extension SourceList {
     package func recordLastState(takesEvents: Bool = false) {
         let isAnswered = DispatchSemaphore(value: 0)
         var request = SnapshotRequest(kernel: .all, eventsFrom: takesEvents ? 0 : nil)
-        request.turn = turn
+        request.jump = jump
         requestSnapshot(request) { _ in isAnswered.signal() }
         _ = isAnswered.wait(timeout: .now() + .seconds(1))
     }

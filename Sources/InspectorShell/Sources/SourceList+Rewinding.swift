@@ -33,7 +33,7 @@ extension SourceList {
             throw SocketError(
                 .badParameter, operation: "rewind", detail: "an opened file can always be rewound, to its beginning")
         }
-        let new = LiveHistory(span: span, keeping: limits, turn: turn)
+        let new = LiveHistory(span: span, keeping: limits, jump: jump)
         history.withLock { $0 = new }
         // Traffic kept before this is stored again.
         trafficVersions.withLock { $0.startOver() }

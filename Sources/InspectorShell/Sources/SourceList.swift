@@ -38,8 +38,8 @@ package final class SourceList: Sendable {
         /// The number of attaches in progress.
         var attaching = 0
         var merger = ProgramMerger()
-        /// The last instant jumped to. See `SnapshotRequest.turn`.
-        var turn: UInt64 = 0
+        /// The last instant jumped to. See `SnapshotRequest.jump`.
+        var jump: UInt64 = 0
 
         mutating func add(_ source: any SocketSource) -> Int {
             entries.append(Entry(source: source, ordinal: entries.count))
@@ -47,10 +47,10 @@ package final class SourceList: Sendable {
         }
 
         /// Restarts the events at another instant, and for files whose events were not reported yet.
-        mutating func turn(to turn: UInt64, hasHistory: Bool) {
+        mutating func jump(to jump: UInt64, hasHistory: Bool) {
             let isFresh = merger.isEmpty && !entries.isEmpty && entries.allSatisfy { $0.source is OpenedSource }
-            guard turn != self.turn || isFresh else { return }
-            self.turn = turn
+            guard jump != self.jump || isFresh else { return }
+            self.jump = jump
             // The run's history has already numbered its events.
             if hasHistory, !isFresh { return }
             merger = ProgramMerger()
@@ -88,7 +88,7 @@ package final class SourceList: Sendable {
     }
 
     /// The last instant jumped to.
-    package var turn: UInt64 { state.withLock { $0.turn } }
+    package var jump: UInt64 { state.withLock { $0.jump } }
 
     /// Whether a capture file is shown.
     package var hasOpenedFiles: Bool { entries.contains { $0.source is OpenedSource } }
@@ -228,7 +228,7 @@ package final class SourceList: Sendable {
     package func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
         let history = history.withLock { $0 }
         let (entries, isAttaching) = state.withLock { state in
-            state.turn(to: request.turn, hasHistory: history != nil)
+            state.jump(to: request.jump, hasHistory: history != nil)
             return (state.entries, state.attaching > 0)
         }
         let (live, generation) = live(request, with: history)
@@ -280,7 +280,7 @@ package final class SourceList: Sendable {
         if snapshots.isEmpty || !entries.allSatisfy({ $0.source is OpenedSource }) {
             whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
         }
-        whole.turn = request.turn
+        whole.jump = request.jump
         whole.peers = whole.peers ?? peers.withLock { $0 }
         let traffic = takeTraffic(of: &whole, keeping.generation)
         former.keep(whole)
@@ -290,7 +290,7 @@ package final class SourceList: Sendable {
             recording.recorder.note(whole, traffic)
         }
         if let history = keeping.history {
-            history.take(whole, traffic, for: request, then: then)
+            history.absorb(whole, traffic, for: request, then: then)
         } else {
             then(whole)
         }

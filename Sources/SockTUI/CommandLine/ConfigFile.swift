@@ -59,14 +59,14 @@ enum ConfigFile {
         }
         configuration.depth = invocation.depth ?? configuration.depth
         configuration.theme = invocation.theme ?? configuration.theme
-        configuration.take(invocation)
+        configuration.absorb(invocation)
         return configuration
     }
 
     /// Returns the command line's configuration, without a file.
     static func withoutFile(_ invocation: Invocation) -> Configuration {
         var configuration = Configuration()
-        configuration.take(invocation)
+        configuration.absorb(invocation)
         return configuration
     }
 
@@ -101,7 +101,7 @@ enum ConfigFile {
 
 extension Configuration {
     /// Applies the command line's options, which override the file.
-    fileprivate mutating func take(_ invocation: Invocation) {
+    fileprivate mutating func absorb(_ invocation: Invocation) {
         isASCII = invocation.isASCII ?? isASCII
         log = invocation.log ?? log
         keep = invocation.keep ?? keep

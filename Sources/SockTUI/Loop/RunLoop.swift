@@ -6,7 +6,7 @@ import SocketKit
 
 /// The program's main thread. Its inputs are keys, snapshots and signals, its outputs are canvases and effects.
 ///
-/// One turn waits for input, a message or the next tick, passes the messages to the reducer with keys first, performs
+/// One pass waits for input, a message or the next tick, passes the messages to the reducer with keys first, performs
 /// the effects and draws. A snapshot is requested ten times a second, and at once after something was sent, but never
 /// while another is pending. The loop therefore never waits for the engine, nor the engine for the screen.
 final class RunLoop {
@@ -38,8 +38,8 @@ final class RunLoop {
     private var snapshotIsUnderWay = false
     private var snapshotIsWanted = true
     private var nextTick = ContinuousClock.now
-    /// The last instant requested. See `SnapshotRequest.turn`.
-    private var turnRequested: UInt64 = 0
+    /// The last instant requested. See `SnapshotRequest.jump`.
+    private var jumpRequested: UInt64 = 0
     private var fruitlessReads = 0
 
     /// Ten per second: fast enough to watch, slow enough to read.
@@ -69,16 +69,16 @@ final class RunLoop {
         handle(messages)
     }
 
-    /// Runs turns until the loop ends.
+    /// Runs passes until the loop ends.
     func run() -> Ending {
         while true {
             if let ending { return ending }
-            turn()
+            pass()
         }
     }
 
-    /// Runs one turn, which takes at most one tick.
-    func turn() {
+    /// Runs one pass, which takes at most one tick.
+    func pass() {
         let ready = wait()
         let keys = screen.descriptor == nil ? [] : screen.input()
         if ready.hungUp || isFruitless(ready, keys) { ending = .signal(SIGHUP) }
@@ -111,7 +111,7 @@ final class RunLoop {
         draw()
     }
 
-    // MARK: Parts of a turn
+    // MARK: Parts of a pass
 
     private func wait() -> (input: Bool, hungUp: Bool) {
         var polled = [pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)]
@@ -194,11 +194,11 @@ final class RunLoop {
     }
 
     private func requestSnapshotIfWanted() {
-        if model.turn != turnRequested { snapshotIsWanted = true }
+        if model.jump != jumpRequested { snapshotIsWanted = true }
         guard snapshotIsWanted, !snapshotIsUnderWay, ending == nil else { return }
         snapshotIsWanted = false
         snapshotIsUnderWay = true
-        turnRequested = model.turn
+        jumpRequested = model.jump
         runner.requestSnapshot(model.snapshotRequest)
         if let request = model.unreadRequest { runner.requestUnread(request) }
     }

@@ -47,7 +47,7 @@ final class Conversation {
                 let outcome = put(bytes)
                 if outcome != .written { verdict = .broken(outcome) }
             }
-            if search.current != nil { advance(search.take(bytes, from: id)) }
+            if search.current != nil { advance(search.absorb(bytes, from: id)) }
         }
         for id in paused { sources.perform(.pauseReading(id, false)) }
         guard verdict == nil, let wanted = search.current, let deadline, .now >= deadline else { return }

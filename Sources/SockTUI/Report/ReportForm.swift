@@ -47,15 +47,17 @@ struct ReportLines {
     /// The first event to request next.
     var nextEvent: UInt64 { json?.nextEvent ?? text?.nextEvent ?? 0 }
 
-    mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings) -> [String] {
+    mutating func absorb(_ snapshot: EngineSnapshot, among others: Surroundings) -> [String] {
         if isOnce, text != nil { return TextLines.table(snapshot) }
-        return json?.take(snapshot, among: others) ?? text?.take(snapshot) ?? []
+        return json?.absorb(snapshot, among: others) ?? text?.absorb(snapshot) ?? []
     }
 
     /// Returns the sessions whose traffic must be requested.
     mutating func duePayload(_ snapshot: EngineSnapshot) -> [SocketID] { json?.duePayload(snapshot) ?? [] }
 
-    mutating func take(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] { json?.take(traffic, of: id) ?? [] }
+    mutating func absorb(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] {
+        json?.absorb(traffic, of: id) ?? []
+    }
 
     /// Returns the lines that follow the last snapshot.
     func end(_ snapshot: EngineSnapshot, status: Int32) -> [String] {

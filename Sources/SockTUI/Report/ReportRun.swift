@@ -108,7 +108,7 @@ final class ReportRun {
         while true {
             // Read this first, so that the snapshot includes the answers.
             let hasAnswered = runner.sources.hasAnswered
-            if let signal = turn(eventsFrom: 0), !passes(signal) { return .signal(signal) }
+            if let signal = pass(eventsFrom: 0), !passes(signal) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
             if hasAnswered, let distance, instant == nil, let moment = last?.moment {
                 guard moment.last - moment.first >= distance else { return beyond(moment) }
@@ -117,7 +117,7 @@ final class ReportRun {
             }
             if var last, passed > moment, hasAnswered && isSettled(last) || passed > limit && child == nil {
                 last.events = events
-                return finish(take(last))
+                return finish(absorb(last))
             }
             if passed > limit + .seconds(5), child == nil {
                 return .status(Program.complain("no answer", status: 1))
@@ -133,8 +133,8 @@ final class ReportRun {
     private func stream() -> Ending {
         let end = span.map { ContinuousClock.now + $0 }
         while true {
-            let signal = turn(eventsFrom: lines.nextEvent).flatMap { passes($0) ? nil : $0 }
-            var text = last.map(take) ?? []
+            let signal = pass(eventsFrom: lines.nextEvent).flatMap { passes($0) ? nil : $0 }
+            var text = last.map(absorb) ?? []
             if signal == SIGINT { return finish(text + closeAll()) }
             if isOver || signal == nil && end.map({ .now >= $0 }) ?? false {
                 listen()
@@ -154,8 +154,8 @@ final class ReportRun {
         }
     }
 
-    private func take(_ snapshot: EngineSnapshot) -> [String] {
-        lines.take(
+    private func absorb(_ snapshot: EngineSnapshot) -> [String] {
+        lines.absorb(
             snapshot, among: Surroundings(process: Int(getpid()), programs: programs ?? [], peers: peers, child: child))
             + payload(snapshot)
     }
@@ -164,7 +164,7 @@ final class ReportRun {
     private func payload(_ snapshot: EngineSnapshot) -> [String] {
         var text: [String] = []
         while case let due = lines.duePayload(snapshot), !due.isEmpty {
-            text += runner.sources.traffic(of: due).flatMap { lines.take($0.traffic, of: $0.id) }
+            text += runner.sources.traffic(of: due).flatMap { lines.absorb($0.traffic, of: $0.id) }
         }
         return text
     }
@@ -188,22 +188,22 @@ final class ReportRun {
             for socket in last?.sockets ?? [] where socket.phase != .closed {
                 runner.perform(.send(.close(socket.id, .now)))
             }
-            interruption = turn(eventsFrom: lines.nextEvent)
+            interruption = pass(eventsFrom: lines.nextEvent)
             guard interruption == nil else { break }
-            text += last.map(take) ?? []
+            text += last.map(absorb) ?? []
         } while last?.sockets.contains { $0.phase != .closed } ?? false && ContinuousClock.now < end
         return text
     }
 
     /// Waits for a tick and requests a snapshot. Returns the signal that ends the program, if one arrived.
-    private func turn(eventsFrom: UInt64) -> Int32? {
+    private func pass(eventsFrom: UInt64) -> Int32? {
         var pipe = pollfd(fd: inbox.readEnd, events: Int16(POLLIN), revents: 0)
         let end = ContinuousClock.now + RunLoop.tick
         // One at a time: events are sent only once, so each snapshot must be printed.
         if !isUnderWay {
             (isUnderWay, answeredAtRequest) = (true, answered)
             var request = SnapshotRequest(kernel: .all, eventsFrom: eventsFrom)
-            (request.instant, request.turn) = (instant, instant == nil ? 0 : 1)
+            (request.instant, request.jump) = (instant, instant == nil ? 0 : 1)
             runner.requestSnapshot(request)
         }
         var hasSnapshot = false
@@ -212,14 +212,14 @@ final class ReportRun {
             poll(&pipe, 1, Int32(max(0, (next - ContinuousClock.now).wholeNanoseconds / 1_000_000) + 1))
             if let signal = takeSignal() { return signal }
             listen()
-            for message in inbox.take() { hasSnapshot = take(message) || hasSnapshot }
+            for message in inbox.take() { hasSnapshot = absorb(message) || hasSnapshot }
             if !hasSnapshot, ContinuousClock.now > end + Self.limit { return nil }
         }
         return nil
     }
 
     /// Handles a message. Returns whether it was a snapshot.
-    private func take(_ message: Message) -> Bool {
+    private func absorb(_ message: Message) -> Bool {
         switch message {
         case .snapshot(let snapshot):
             last = snapshot

@@ -54,7 +54,7 @@ struct ExportRun {
         var problem: Refusal?
         try file.read { bytes throws(CaptureError) in
             guard problem == nil else { return }
-            try export.take(bytes)
+            try export.absorb(bytes)
             do throws(Refusal) { try output.write(export.take()) } catch { problem = error }
         }
         if let problem { throw problem }

@@ -86,7 +86,7 @@ enum HostRun {
         var rows = HostRows()
         let snapshot = rows.snapshot(of: watch.look, by: watch.judge, found, wallNanoseconds: 0)
         var findings = Findings(LintSettings())
-        findings.take(snapshot, lost: 0)
+        findings.absorb(snapshot, lost: 0)
         let listed = Set(filter.matching(snapshot.sockets, snapshot.time, findings).map(\.id))
         let matching = found.filter { $0.sockets.contains { rows.id(of: $0).map(listed.contains) ?? false } }
         return (matching, listed.count)

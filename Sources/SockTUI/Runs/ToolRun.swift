@@ -23,7 +23,7 @@ struct ToolRun {
     private mutating func serve() -> Int32 {
         while let line = input.next() {
             let answer: JSON
-            switch server.take(line) {
+            switch server.absorb(line) {
             case nil: continue
             case .reply(let reply): answer = reply
             case .call(let call, let id): answer = ToolServer.reply(result(of: call), to: id)
@@ -65,7 +65,7 @@ struct ToolRun {
             of: watch.look, by: watch.judge, watch.judge.verdicts().found,
             wallNanoseconds: SystemClock().wallNanoseconds)
         var findings = Findings(lints)
-        findings.take(snapshot, lost: 0)
+        findings.absorb(snapshot, lost: 0)
         return listing(parsed.matching(snapshot.sockets, snapshot.time, findings), in: snapshot, limit: limit)
     }
 
@@ -127,7 +127,7 @@ struct ToolRun {
     ) -> ToolResult {
         let json = Self.json(snapshot)
         var findings = Findings(lints)
-        findings.take(snapshot, lost: 0)
+        findings.absorb(snapshot, lost: 0)
         return Self.list(
             sockets.map { socket in
                 let verdicts = findings[socket.id].map { JSON.object($0.members(.standard)) }
@@ -150,7 +150,7 @@ struct ToolRun {
 
     private static func json(_ snapshot: EngineSnapshot) -> SocketJSON {
         var clock = WallClock()
-        clock.take(snapshot)
+        clock.absorb(snapshot)
         return SocketJSON(clock: clock)
     }
 

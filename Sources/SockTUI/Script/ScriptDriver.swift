@@ -21,7 +21,7 @@ final class ScriptScreen: Screen {
     func bell() {}
 }
 
-/// Performs a script on a run loop. Time passes in the loop's own turns.
+/// Performs a script on a run loop. Time passes in the loop's own passes.
 struct ScriptDriver {
     /// A step that failed. The exit status is 1.
     struct Failure: Error, Equatable {
@@ -53,7 +53,7 @@ struct ScriptDriver {
         case .wait(let text, let limit):
             try wait(for: text, limit, line: number)
         case .waitNot(let text, let limit):
-            guard turn(limit, until: { !loop.canvas.text.contains(text) }) == .seen else {
+            guard runPasses(limit, until: { !loop.canvas.text.contains(text) }) == .seen else {
                 throw failure(number, "waited \(limit) for \"\(text)\" to go away")
             }
         case .dump(let path):
@@ -73,11 +73,11 @@ struct ScriptDriver {
         case futile(String)
     }
 
-    /// The time and the number of turns without activity after which a wait is given up.
-    private static let stillness = (time: Duration.milliseconds(500), turns: 5)
+    /// The time and the number of passes without activity after which a wait is given up.
+    private static let stillness = (time: Duration.milliseconds(500), passes: 5)
 
     private func wait(for text: String, _ limit: Duration, line number: Int) throws(Failure) {
-        switch turn(limit, until: { loop.shows(text) }, whileGoing: true) {
+        switch runPasses(limit, until: { loop.shows(text) }, whileGoing: true) {
         case .seen: return
         case .futile(let why): throw failure(number, "\"\(text)\" can no longer appear: \(why)")
         case .late:
@@ -88,18 +88,18 @@ struct ScriptDriver {
 
     /// Turns the loop until `isWanted` returns true or `limit` has passed. With `whileGoing`, also stops when activity
     /// ends.
-    private func turn(_ limit: Duration, until isWanted: () -> Bool, whileGoing: Bool = false) -> Waited {
+    private func runPasses(_ limit: Duration, until isWanted: () -> Bool, whileGoing: Bool = false) -> Waited {
         let end = ContinuousClock.now + limit
-        var still: (since: ContinuousClock.Instant, turns: Int)?
+        var still: (since: ContinuousClock.Instant, passes: Int)?
         while !isWanted() {
             if loop.ending != nil || ContinuousClock.now >= end { return .late }
-            loop.turn()
+            loop.pass()
             guard whileGoing, let reason = loop.whyNothingGoesOn else {
                 still = nil
                 continue
             }
-            still = (still?.since ?? .now, (still?.turns ?? 0) + 1)
-            guard let still, still.turns > Self.stillness.turns, .now - still.since > Self.stillness.time else {
+            still = (still?.since ?? .now, (still?.passes ?? 0) + 1)
+            guard let still, still.passes > Self.stillness.passes, .now - still.since > Self.stillness.time else {
                 continue
             }
             if !isWanted() { return .futile(reason) }

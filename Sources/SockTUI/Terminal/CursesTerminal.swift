@@ -151,7 +151,7 @@ final class CursesTerminal: Screen {
 
     var descriptor: Int32? { inputDescriptor }
 
-    /// The most characters read in one turn of the run loop. A paste of megabytes must not delay signals.
+    /// The most characters read in one pass of the run loop. A paste of megabytes must not delay signals.
     private static let batchLimit = 8_192
 
     func input() -> [Message] {
@@ -181,7 +181,7 @@ final class CursesTerminal: Screen {
         messages += decoder.decode(batch)
         quietReads = batch.isEmpty && decoder.isPasting ? quietReads + 1 : 0
         if quietReads > Self.patience { messages += decoder.endPaste() }
-        for case .background(let isLight) in messages { take(isLight: isLight) }
+        for case .background(let isLight) in messages { changePalette(isLight: isLight) }
         return messages
     }
 
@@ -274,7 +274,7 @@ final class CursesTerminal: Screen {
         }
     }
 
-    private func take(isLight: Bool) {
+    private func changePalette(isLight: Bool) {
         guard environment.asksBackground, isLight != palette.isLight else { return }
         palette = Self.palette(environment, isLight: isLight)
         looks = makeLooks()

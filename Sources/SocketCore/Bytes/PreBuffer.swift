@@ -54,7 +54,7 @@ package struct PreBuffer: Sendable {
     }
 
     /// Removes and returns the first `amount` bytes. Traps if there are fewer. A copy uses memory from `spares`.
-    package mutating func take(_ amount: Int, from spares: inout ShortArrays) -> [UInt8] {
+    package mutating func take(_ amount: Int, from spares: inout ShortArrayPool) -> [UInt8] {
         guard amount < storage.count else { return take(amount) }
         let taken = withUnsafeBytes { spares.copy(UnsafeRawBufferPointer(rebasing: $0[..<amount])) }
         consume(amount)

@@ -194,7 +194,7 @@ package struct MessageAges: Equatable, Sendable {
     }
 
     /// Updates a socket from a later message that differs only in these parts.
-    package func take(_ bytes: RawSpan, _ message: Range<Int>, time: MonotonicTime, into socket: inout HostSocket) {
+    package func absorb(_ bytes: RawSpan, _ message: Range<Int>, time: MonotonicTime, into socket: inout HostSocket) {
         socket.time = time
         guard let expiry else { return }
         if socket.timer != 0 {

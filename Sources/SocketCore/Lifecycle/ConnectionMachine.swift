@@ -129,7 +129,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
 
     /// Completes a read at once from buffered bytes. Returns `nil` and changes nothing if the read must go through
     /// `add`, the bytes do not suffice, or another read is ahead of it.
-    package mutating func completeAtOnce(_ request: ReadRequest, from spares: inout ShortArrays) -> [UInt8]? {
+    package mutating func completeAtOnce(_ request: ReadRequest, from spares: inout ShortArrayPool) -> [UInt8]? {
         guard reading.hasBytes, isPlain, request.isPlain else { return nil }
         return reading.completeAtOnce(request, from: &spares)
     }

@@ -57,8 +57,8 @@ public struct EngineSnapshot: Equatable, Sendable {
     package var shares: [EngineShare]?
     /// The position of this snapshot in its source's history, or `nil` if the source cannot be rewound.
     package var moment: SnapshotMoment?
-    /// The number of the request that this snapshot answers; see `SnapshotRequest.turn`.
-    package var turn: UInt64 = 0
+    /// The number of the request that this snapshot answers; see `SnapshotRequest.jump`.
+    package var jump: UInt64 = 0
     /// The traffic of the sessions where it changed since the request's versions, or `nil` if it was not requested.
     package var changedTraffic: [SocketID: VersionedTraffic]?
     /// The other ends of connections that this viewer found, or `nil` if it did not look for them.
@@ -155,7 +155,7 @@ public struct SnapshotRequest: Equatable, Sendable {
     package var instant: Int64?
     /// The number of times that the viewer has jumped to another instant. The answer has the same number. If the number
     /// is new, events start over.
-    package var turn: UInt64 = 0
+    package var jump: UInt64 = 0
 
     /// For a recording, the versions of the traffic that it already has. The others are listed. If it is `nil`, none
     /// are listed.

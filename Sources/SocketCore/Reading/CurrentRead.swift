@@ -72,7 +72,7 @@ struct CurrentRead: TimedOperation {
     /// Takes the bytes that the read gathers itself and returns their number. They follow those that it has. Reserves
     /// at most 1 MiB in advance, so that a length announced by the peer costs no more.
     mutating func receive(
-        _ new: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrays
+        _ new: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrayPool
     ) -> Int {
         switch read.kind {
         case .available, .length, .frame: break
@@ -156,7 +156,7 @@ struct CurrentRead: TimedOperation {
 
     /// Takes the bytes it needs from the prebuffer and returns the outcome.
     mutating func step(
-        _ preBuffer: inout PreBuffer, now: MonotonicTime, from spares: inout ShortArrays
+        _ preBuffer: inout PreBuffer, now: MonotonicTime, from spares: inout ShortArrayPool
     ) -> Step {
         switch read.kind {
         case .available(let limit):
@@ -211,7 +211,7 @@ struct CurrentRead: TimedOperation {
             return window == limit || search(terminator, in: preBuffer, window: window) != .missing(resumeAt: window)
         case .frame:
             var attempt = (self, preBuffer)
-            var spares = ShortArrays()
+            var spares = ShortArrayPool()
             var step = attempt.0.step(&attempt.1, now: lastProgress, from: &spares)
             // An overrun reports its bytes first.
             if case .progress = step { step = attempt.0.step(&attempt.1, now: lastProgress, from: &spares) }

@@ -38,7 +38,7 @@ extension ReadRequest.Kind {
         guard !words.isEmpty else { throw ReadTextProblem(nil, "read", "needs \(usage)") }
         var reader = ReadKindReader()
         while let word = words.popFirst() {
-            guard try reader.take(word, next: { words.popFirst() }) else {
+            guard try reader.accept(word, next: { words.popFirst() }) else {
                 throw ReadTextProblem(nil, word, "must be \(usage)")
             }
         }
@@ -74,7 +74,7 @@ package struct ReadKindReader {
     package init(_ word: ReadRequest.Kind.Word = .any) { self.word = word }
 
     /// Takes a word, and its value from `next`. Returns `false` if it is not a word of a kind's text form.
-    package mutating func take(_ text: String, next: () -> String?) throws(ReadTextProblem) -> Bool {
+    package mutating func accept(_ text: String, next: () -> String?) throws(ReadTextProblem) -> Bool {
         if text == ReadRequest.Kind.line {
             try begin(.until, text)
             try set(.terminator, TerminatorText.names[0].name)

@@ -70,7 +70,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Completes a valid read at once if no read is ahead of it and enough bytes are buffered. A delegate that queues
     /// its next read from `didRead` usually takes this path. Returns `nil` and changes nothing otherwise; call `queue`
     /// then.
-    mutating func completeAtOnce(_ request: ReadRequest, from spares: inout ShortArrays) -> [UInt8]? {
+    mutating func completeAtOnce(_ request: ReadRequest, from spares: inout ShortArrayPool) -> [UInt8]? {
         guard !hasCurrent, !hasOverrun, waiting.isEmpty, let count = preBuffer.length(for: request.kind) else {
             return nil
         }
@@ -120,7 +120,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Adds bytes that follow all those already received. Bytes that the current read does not want are kept for the
     /// reads that follow.
     package mutating func receive(
-        _ bytes: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrays
+        _ bytes: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrayPool
     ) {
         let taken = hasCurrent && preBuffer.isEmpty ? current.receive(bytes, now: now, from: &spares) : 0
         if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
@@ -128,7 +128,7 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     /// Adds bytes, as `receive(_:now:from:)` does, without a pool of spare arrays.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) {
-        var none = ShortArrays()
+        var none = ShortArrayPool()
         receive(bytes, now: now, from: &none)
     }
 
@@ -172,7 +172,7 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     /// Returns the engine's next action. Call it until it returns `.none`. It always returns `.none` while the current
     /// read waits for a verdict, and after `.exceeded`.
-    package mutating func advance(now: MonotonicTime, from spares: inout ShortArrays) -> ReadAction {
+    package mutating func advance(now: MonotonicTime, from spares: inout ShortArrayPool) -> ReadAction {
         guard hasCurrent, !isAsking else { return .none }
         switch current.step(&preBuffer, now: now, from: &spares) {
         case .wait: return .none
@@ -184,7 +184,7 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     /// Returns the next action, as `advance(now:from:)` does, without a pool of spare arrays.
     package mutating func advance(now: MonotonicTime) -> ReadAction {
-        var none = ShortArrays()
+        var none = ShortArrayPool()
         return advance(now: now, from: &none)
     }
 

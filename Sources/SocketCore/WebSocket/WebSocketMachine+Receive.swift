@@ -8,7 +8,7 @@ extension WebSocketMachine {
     /// `proceed`, and read no more from the transport until nothing is held. A large message takes its memory from
     /// `spares` if possible.
     package mutating func receive(
-        _ bytes: RawSpan, now: MonotonicTime, spares: inout SpareArrays, into events: inout [WebSocketEvent]
+        _ bytes: RawSpan, now: MonotonicTime, spares: inout LargeArrayPool, into events: inout [WebSocketEvent]
     ) {
         received.wireBytes += UInt64(bytes.byteCount)
         bytes.withUnsafeBytes { input in
@@ -16,14 +16,14 @@ extension WebSocketMachine {
                 held.append(contentsOf: input)
                 return
             }
-            let taken = take(input, now: now, spares: &spares, into: &events)
+            let taken = absorb(input, now: now, spares: &spares, into: &events)
             if taken < input.count { held = Array(input[taken...]) }
         }
     }
 
     /// Takes all bytes as `receive(_:now:spares:into:)` does, without spare memory.
     package mutating func receive(_ bytes: RawSpan, now: MonotonicTime, into events: inout [WebSocketEvent]) {
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         receive(bytes, now: now, spares: &spares, into: &events)
     }
 
@@ -40,8 +40,8 @@ extension WebSocketMachine {
     /// Continues with the held input. Has no effect if nothing is held.
     package mutating func proceed(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         let input = held.handOver()
-        var spares = SpareArrays()
-        let taken = input.withUnsafeBytes { take($0, now: now, spares: &spares, into: &events) }
+        var spares = LargeArrayPool()
+        let taken = input.withUnsafeBytes { absorb($0, now: now, spares: &spares, into: &events) }
         if taken < input.count { held = Array(input[taken...]) }
         guard isEndHeld, held.isEmpty else { return }
         isEndHeld = false
@@ -49,8 +49,8 @@ extension WebSocketMachine {
     }
 
     /// Takes bytes until the input or the budget is used up. Returns the number taken.
-    private mutating func take(
-        _ input: UnsafeRawBufferPointer, now: MonotonicTime, spares: inout SpareArrays,
+    private mutating func absorb(
+        _ input: UnsafeRawBufferPointer, now: MonotonicTime, spares: inout LargeArrayPool,
         into events: inout [WebSocketEvent]
     ) -> Int {
         var offset = 0
@@ -65,7 +65,7 @@ extension WebSocketMachine {
                 case .header(let header): try begin(header, now: now, spares: &spares, into: &events)
                 case .payload(let range, let key, let isLast):
                     let bytes = UnsafeRawBufferPointer(rebasing: input[range])
-                    try take(bytes, key: key, isLast: isLast, now: now, spares: &spares, into: &events)
+                    try absorb(bytes, key: key, isLast: isLast, now: now, spares: &spares, into: &events)
                 }
             }
         } catch {
@@ -77,18 +77,18 @@ extension WebSocketMachine {
     }
 
     private mutating func begin(
-        _ header: FrameHeader, now: MonotonicTime, spares: inout SpareArrays, into events: inout [WebSocketEvent]
+        _ header: FrameHeader, now: MonotonicTime, spares: inout LargeArrayPool, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         frame = header
         frameStart = assembler.messageBytes
         if !header.opcode.isControl { try assembler.begin(header) }
         guard header.length == 0 else { return }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        try take(none, key: nil, isLast: true, now: now, spares: &spares, into: &events)
+        try absorb(none, key: nil, isLast: true, now: now, spares: &spares, into: &events)
     }
 
-    private mutating func take(
-        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime, spares: inout SpareArrays,
+    private mutating func absorb(
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime, spares: inout LargeArrayPool,
         into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         guard !frame.opcode.isControl else {
@@ -97,7 +97,7 @@ extension WebSocketMachine {
             return
         }
         let message = events.count
-        try assembler.take(bytes, key: key, spares: &spares, into: &events)
+        try assembler.absorb(bytes, key: key, spares: &spares, into: &events)
         if assembler.isUnfinished { extendMessage(by: bytes.count, now: now) } else { messageDeadline = nil }
         guard isLast else { return }
         received.payloadBytes += UInt64(frame.length)

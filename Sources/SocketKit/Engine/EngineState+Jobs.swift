@@ -104,7 +104,7 @@ extension EngineState {
         case .datagram(let job): perform(job)
         case .begin(let id, let addresses): connection(id)?.begin(with: addresses)
         case .resolved(let id, let result): connection(id)?.nameResolved(result)
-        case .take(let moved, let handle): take(moved.value, for: handle)
+        case .absorb(let moved, let handle): absorb(moved.value, for: handle)
         case .released(let id): sessions[id]?.handleRelease()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)

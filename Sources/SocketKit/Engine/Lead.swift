@@ -129,7 +129,7 @@ package final class Lead: Sendable {
 
     /// Queues a batch for the leader to run. Returns `false` if the leader does not take it. A caller on another thread
     /// must wake the leader afterwards.
-    func take(_ pump: DelegatePump) -> Bool {
+    func enqueue(_ pump: DelegatePump) -> Bool {
         guard isCovered.load(ordering: .relaxed) else {
             startOther()
             return false
@@ -241,8 +241,8 @@ package final class Lead: Sendable {
             if now == 0 {
                 if callback.ticks >= Self.idleTicks { sleep() }
             } else if callback.ticks >= Self.patience || callback.ticks > 0 && isLeaderBlocked {
-                if takeLead(at: now) { return true }
-            } else if services.value != 0, services.ticks >= Self.longestService, takeLeadBetweenCallbacks() {
+                if claimLead(at: now) { return true }
+            } else if services.value != 0, services.ticks >= Self.longestService, claimLeadBetweenCallbacks() {
                 return true
             }
             var tick = Self.tick
@@ -263,10 +263,10 @@ package final class Lead: Sendable {
     }
 
     /// Takes the lead when callbacks are so short that none lasts from one tick to the next.
-    private func takeLeadBetweenCallbacks() -> Bool {
+    private func claimLeadBetweenCallbacks() -> Bool {
         for _ in 0..<1_000 {
             let now = mark.load(ordering: .sequentiallyConsistent)
-            if now != 0, takeLead(at: now) { return true }
+            if now != 0, claimLead(at: now) { return true }
         }
         return false
     }
@@ -281,7 +281,7 @@ package final class Lead: Sendable {
     }
 
     /// Takes the lead from a thread that is in this callback, unless the callback has returned.
-    private func takeLead(at number: UInt) -> Bool {
+    private func claimLead(at number: UInt) -> Bool {
         // From here on no batch is left to the leader, so the list is complete.
         isCovered.store(false, ordering: .sequentiallyConsistent)
         guard mark.compareExchange(expected: number, desired: 0, ordering: .sequentiallyConsistent).exchanged else {

@@ -14,7 +14,7 @@ enum EngineJob: ~Copyable, Sendable {
     case resolved(SocketID, Result<[SocketAddress], SocketError>)
     case caughtUp(SocketID)
     /// A connection that moves here from another engine.
-    case take(Shared<MovedConnection>, AsyncSocket)
+    case absorb(Shared<MovedConnection>, AsyncSocket)
     /// A command from a WebSocket's handle, which is notified if the session has already ended.
     case webSocket(WebSocket, SocketID?, WebSocketCommand, OperationID)
     /// The user of this WebSocket has received everything before the end of its input.

@@ -83,7 +83,7 @@ extension AsyncSocket: DeliveringHandle {
     func deliver(_ notice: SocketNotice) -> Bool {
         let way = state.withLock { state -> Way in
             if state.isAwaited {
-                let resume = state.changeAwaited { $0.take(notice) }
+                let resume = state.changeAwaited { $0.absorb(notice) }
                 if !resume.isEmpty { return .awaited(resume) }
             }
             guard let pump = state.pump else { return .here(state.delegate) }

@@ -196,7 +196,7 @@ public final class AsyncSocket: Sendable {
             state.engine = other
             state.core.present.begin(moved.id)
             if state.isAwaited { state.changeAwaited { $0.rename(names) } }
-            var need = other.mailbox.post(.take(Shared(moved), self))
+            var need = other.mailbox.post(.absorb(Shared(moved), self))
             for (command, operation) in engineState.withdraw(self) {
                 let next = other.mailbox.post(.ask(self, SocketCommand(moved.id, command.action), operation))
                 if need != .turn { need = next }

@@ -63,7 +63,7 @@ struct AwaitedAnswers {
     }
 
     /// Returns the answers that this notice gives, which are none if no task awaits it.
-    mutating func take(_ notice: SocketNotice) -> [@Sendable () -> Void] {
+    mutating func absorb(_ notice: SocketNotice) -> [@Sendable () -> Void] {
         switch notice {
         case .read(let operation, _, let bytes, _): answer(operation, .success(bytes))
         case .wrote(let operation, _): answer(operation, .success([]))

@@ -79,7 +79,7 @@ final class DelegatePump: Sendable {
             return (true, state.isLed)
         }
         if mustSchedule {
-            if isLed, let lead, lead.isHere, lead.take(self) { return }
+            if isLed, let lead, lead.isHere, lead.enqueue(self) { return }
             runByDispatch()
         } else if !isLed {
             engine.hasPumped()
@@ -92,7 +92,7 @@ final class DelegatePump: Sendable {
             state.isLed = lead != nil && state.trust.mayLead
             return state.isLed
         }
-        guard mayLead, let lead, lead.take(self) else { return runByDispatch() }
+        guard mayLead, let lead, lead.enqueue(self) else { return runByDispatch() }
         if !lead.isHere { engine.requestTurn() }
     }
 

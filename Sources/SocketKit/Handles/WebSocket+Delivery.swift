@@ -25,7 +25,7 @@ extension WebSocket: DeliveringHandle {
         // The delegate leaves the lock before it is released, because this may be its last reference.
         let (pump, (answers, course), delegate) = state.withLock { state in
             let delegate = state.delegate
-            return (state.pump, state.take(notice, of: session, hasDelegate: delegate != nil), delegate)
+            return (state.pump, state.absorb(notice, of: session, hasDelegate: delegate != nil), delegate)
         }
         withExtendedLifetime(delegate) {}
         for answer in answers { answer() }
@@ -137,7 +137,7 @@ extension WebSocketHandleState {
     }
 
     /// Returns the answers that a notice gives, and what happens to it. `session` is the one it is about.
-    mutating func take(
+    mutating func absorb(
         _ notice: WebSocketNotice, of session: SocketID, hasDelegate: Bool
     ) -> (answers: [@Sendable () -> Void], course: Course) {
         switch notice {

@@ -130,7 +130,7 @@ final class InspectionServer: Sendable {
             wait(state, now: clock.now)
             guard !shared.withLock({ $0.isStopped }) else { break }
             accept(&state, now: clock.now)
-            if let publication = delivered(state.round) { take(publication, &state, clock) }
+            if let publication = delivered(state.round) { absorb(publication, &state, clock) }
             for viewer in state.viewers {
                 serve(viewer, &state.input, now: clock.now)
                 tell(viewer, &state)
@@ -250,13 +250,13 @@ final class InspectionServer: Sendable {
     }
 
     /// Puts a publication on the board. Viewers get it from there once it is complete.
-    private func take(_ publication: consuming EngineSnapshot, _ state: inout State, _ clock: SystemClock) {
+    private func absorb(_ publication: consuming EngineSnapshot, _ state: inout State, _ clock: SystemClock) {
         let before = ProcessorTime.ofThread
         state.isAsked = false
         state.isPartial = publication.changes?.isPartial ?? false
         state.cost += publication.changes?.cost ?? .zero
         if !state.isPartial { state.nextEvent = publication.nextEvent }
-        state.board?.take(publication, every: state.interval)
+        state.board?.absorb(publication, every: state.interval)
         let tellsAll = state.viewers.contains(where: \.isUntold)
         if !state.isPartial {
             for viewer in state.viewers where viewer.isGreeted { viewer.isBehind = true }

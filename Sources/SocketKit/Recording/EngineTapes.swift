@@ -36,7 +36,7 @@ final class EngineTapes {
 
     /// Ends the use of the received bytes. The buffer stays, unless a tape keeps it.
     func endReceiving() {
-        if !room.isEmpty, !SpareArrays.isHeldOnce(&room) { room = [] }
+        if !room.isEmpty, !LargeArrayPool.isHeldOnce(&room) { room = [] }
     }
 }
 

@@ -35,9 +35,9 @@ class EngineStorage {
     /// Readiness reports that a turn had no budget for.
     final var unseen: [Readiness] = []
     /// Memory of large messages that were sent, reused for received ones.
-    final var spares = SpareArrays()
+    final var spares = LargeArrayPool()
     /// Memory of completed short reads and writes, reused for later reads.
-    final var shorts = ShortArrays()
+    final var shorts = ShortArrayPool()
     #else
     @exclusivity(unchecked) final var sessions = SessionTable<Session>()
     @exclusivity(unchecked) final var closed: ClosedSockets
@@ -56,8 +56,8 @@ class EngineStorage {
     @exclusivity(unchecked) final var jobs = MoveQueue<EngineJob>()
     @exclusivity(unchecked) final var doneJobs = MoveQueue<EngineJob>()
     @exclusivity(unchecked) final var unseen: [Readiness] = []
-    @exclusivity(unchecked) final var spares = SpareArrays()
-    @exclusivity(unchecked) final var shorts = ShortArrays()
+    @exclusivity(unchecked) final var spares = LargeArrayPool()
+    @exclusivity(unchecked) final var shorts = ShortArrayPool()
     #endif
 
     init(closed: ClosedSockets, ring: consuming EventRing) {

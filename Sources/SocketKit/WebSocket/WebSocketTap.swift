@@ -133,7 +133,7 @@ final class WebSocketTap {
             for buffer in buffers {
                 let head = min(skipped, buffer.count)
                 skipped -= head
-                seam.takeAll(UnsafeRawBufferPointer(rebasing: buffer.dropFirst(head)))
+                seam.absorbAll(UnsafeRawBufferPointer(rebasing: buffer.dropFirst(head)))
             }
         }
         return seam
@@ -143,7 +143,7 @@ final class WebSocketTap {
     /// messages keep waiting.
     func bytesBeforeInjected(_ bytes: [UInt8]) -> Int? {
         guard var seam else { return nil }
-        let count = bytes.withUnsafeBytes { seam.take($0) }
+        let count = bytes.withUnsafeBytes { seam.absorb($0) }
         self.seam = seam
         return seam.isOpen || seam.isOver ? count : nil
     }

@@ -18,7 +18,7 @@ package struct CapturedOwners: Sendable {
 
     /// Takes a snapshot of the host. Sockets in other network namespaces are ignored, since they can have the same
     /// addresses.
-    package mutating func take(_ snapshot: EngineSnapshot) {
+    package mutating func absorb(_ snapshot: EngineSnapshot) {
         guard time != snapshot.time else { return }
         time = snapshot.time
         rows.removeAll(keepingCapacity: true)

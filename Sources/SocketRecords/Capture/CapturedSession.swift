@@ -61,7 +61,7 @@ package struct CapturedSession: Sendable {
     }
 
     /// Processes a packet of this session, and returns what it adds to its stream.
-    mutating func take(_ packet: ParsedPacket, at time: MonotonicTime, limit: Int) -> [StreamAssembler.Piece] {
+    mutating func absorb(_ packet: ParsedPacket, at time: MonotonicTime, limit: Int) -> [StreamAssembler.Piece] {
         latest = max(latest, time)
         let isSent = packet.source == local
         guard case .tcp(let segment) = packet.content else {
@@ -86,9 +86,9 @@ package struct CapturedSession: Sendable {
             if !wasReset { ends.append(End(isSent: isSent, isReset: true, time: time, items: nextItem)) }
             closed = closed ?? time
         } else if isSent {
-            pieces = fromLocal.take(segment, packet.payload, missing: packet.missing)
+            pieces = fromLocal.absorb(segment, packet.payload, missing: packet.missing)
         } else {
-            pieces = fromPeer.take(segment, packet.payload, missing: packet.missing)
+            pieces = fromPeer.absorb(segment, packet.payload, missing: packet.missing)
         }
         keep(pieces, isSent: isSent, time, limit)
         noteEnds(time, limit)

@@ -64,7 +64,7 @@ package struct CapturedSessions: Sendable {
 
     /// Processes a packet. Returns the index of its session, and what it adds to the stream.
     @discardableResult
-    package mutating func take(
+    package mutating func absorb(
         _ packet: CapturedPacket
     ) -> (session: Int, isSent: Bool, packet: ParsedPacket, pieces: [StreamAssembler.Piece])? {
         packets += 1
@@ -78,7 +78,7 @@ package struct CapturedSessions: Sendable {
             return nil
         }
         let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
-        let pieces = sessions[index].take(parsed, at: time, limit: keeps.each)
+        let pieces = sessions[index].absorb(parsed, at: time, limit: keeps.each)
         cost += sessions[index].store.cost - before.0
         remembered += sessions[index].remembered - before.1
         waiting += sessions[index].waiting - before.2

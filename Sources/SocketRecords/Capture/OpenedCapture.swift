@@ -63,7 +63,7 @@ package struct OpenedCapture: Sendable {
     }
 
     /// Processes the next bytes of the file.
-    package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
+    package mutating func absorb(_ bytes: some Collection<UInt8>) throws(CaptureError) {
         append(bytes)
         _ = try advance(until: nil)
     }
@@ -90,7 +90,7 @@ package struct OpenedCapture: Sendable {
     }
 
     /// Processes a packet that was just captured.
-    package mutating func take(_ packet: CapturedPacket) { packets.take(packet) }
+    package mutating func absorb(_ packet: CapturedPacket) { packets.absorb(packet) }
 
     /// Records the end of the file.
     package mutating func finish() { packets.finish() }
@@ -183,17 +183,17 @@ package struct OpenedCapture: Sendable {
         switch step {
         case .packet(let packet):
             let seen = packets.events.next
-            packets.take(packet)
+            packets.absorb(packet)
             if instants != nil, packets.events.next > seen { instants?.append(packets.latest) }
-        case .update(let update): try take(update)
+        case .update(let update): try absorb(update)
         }
     }
 
     /// Applies an update of a recording, from a file or in memory.
-    mutating func take(_ update: RecordedUpdate) throws(CaptureError) {
+    mutating func absorb(_ update: RecordedUpdate) throws(CaptureError) {
         do throws(WireError) {
-            for frame in update.frames { try take(frame) }
-            try mirror.take(.tick(update.tick))
+            for frame in update.frames { try absorb(frame) }
+            try mirror.absorb(.tick(update.tick))
         } catch {
             throw Self.unreadable(error)
         }
@@ -212,9 +212,9 @@ package struct OpenedCapture: Sendable {
     /// Discards the expected update.
     mutating func expectNothing() { waiting = nil }
 
-    private mutating func take(_ frame: InspectionFrame) throws(WireError) {
+    private mutating func absorb(_ frame: InspectionFrame) throws(WireError) {
         switch frame {
-        case .traffic(let change): try traffic.take(change, each: limits.each, all: limits.all)
+        case .traffic(let change): try traffic.absorb(change, each: limits.each, all: limits.all)
         case .events(let events):
             for event in events where event.sequence >= tail.next {
                 tail.append(event)
@@ -224,8 +224,8 @@ package struct OpenedCapture: Sendable {
             peers = Dictionary(found.map { ($0.socket, $0.end) }) { first, _ in first }
         case .hello(let hello):
             engine = hello.engine
-            try mirror.take(frame)
-        default: try mirror.take(frame)
+            try mirror.absorb(frame)
+        default: try mirror.absorb(frame)
         }
     }
 

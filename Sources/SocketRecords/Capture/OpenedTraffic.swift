@@ -7,11 +7,11 @@ struct OpenedTraffic: Sendable {
 
     subscript(id: SocketID) -> TrafficSnapshot { kept[id]?.snapshot ?? TrafficSnapshot() }
 
-    mutating func take(_ change: InspectionTraffic, each: Int, all: Int) throws(WireError) {
+    mutating func absorb(_ change: InspectionTraffic, each: Int, all: Int) throws(WireError) {
         guard kept.count < CapturedSessions.limit || kept[change.socket] != nil else { return }
         var traffic = kept.removeValue(forKey: change.socket) ?? MirroredTraffic()
         cost -= traffic.cost
-        try traffic.take(change)
+        try traffic.absorb(change)
         traffic.trim(to: each)
         cost += traffic.cost
         kept[change.socket] = traffic

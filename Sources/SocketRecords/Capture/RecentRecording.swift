@@ -100,7 +100,7 @@ package struct RecentRecording: Sendable {
 
     private mutating func advance() {
         do throws(CaptureError) {
-            try base.take(kept[head].update)
+            try base.absorb(kept[head].update)
         } catch {
             // The snapshots of this process's engine are inconsistent.
             problem = error.sentence
@@ -159,7 +159,7 @@ package struct RecentRecording: Sendable {
                 break
             }
             // Kept updates are valid, since they came from snapshots.
-            try? state.take(updates[index].update)
+            try? state.absorb(updates[index].update)
         }
         return state
     }

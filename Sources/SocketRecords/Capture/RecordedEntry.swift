@@ -89,7 +89,7 @@ package struct RecordedEntry: Sendable {
     package mutating func takeArray(of size: Int) -> [UInt8]? {
         guard var array = wholeArray(size) else { return nil }
         content = .bytes([], length: size, isSent: false, isPlain: false)
-        return SpareArrays.isHeldOnce(&array) ? array : nil
+        return LargeArrayPool.isHeldOnce(&array) ? array : nil
     }
 
     /// A slice that covers a whole array shares its memory.

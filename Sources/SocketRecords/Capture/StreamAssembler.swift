@@ -61,7 +61,7 @@ package struct StreamAssembler: Sendable {
     func begins(after sequence: UInt32) -> Bool { base.map { $0 == sequence &+ 1 } ?? false }
 
     /// Processes a segment. `missing` is the number of bytes at its end that are not in the file.
-    package mutating func take(
+    package mutating func absorb(
         _ segment: ParsedPacket.TCPSegment, _ payload: ArraySlice<UInt8>, missing: Int = 0
     ) -> [Piece] {
         var sequence = segment.sequence

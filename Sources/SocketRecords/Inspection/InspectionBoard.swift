@@ -76,7 +76,7 @@ package struct InspectionBoard: Sendable {
     package var count: Int { entries.count }
 
     /// Takes a snapshot of what changed, or its next piece. `interval` is the current time between updates.
-    package mutating func take(_ snapshot: consuming EngineSnapshot, every interval: Duration = .zero) {
+    package mutating func absorb(_ snapshot: consuming EngineSnapshot, every interval: Duration = .zero) {
         if isComplete {
             revision += 1
             lastChanged.removeAll(keepingCapacity: true)

@@ -58,7 +58,7 @@ package struct InspectionMirror: Sendable {
     ///
     /// `now` is the viewer's time. The programs of one host share a clock, so no update can be later. Throws a sentence
     /// if the program sends more than is kept. Nothing more can be taken then.
-    package mutating func take(_ frame: InspectionFrame, now: MonotonicTime? = nil) throws(WireError) {
+    package mutating func absorb(_ frame: InspectionFrame, now: MonotonicTime? = nil) throws(WireError) {
         switch frame {
         case .sockets(let blocks):
             do throws(WireError) {
@@ -68,10 +68,10 @@ package struct InspectionMirror: Sendable {
                 throw error
             }
         case .tick(let tick): try finishUpdate(tick, now)
-        case .events(let new): take(new)
+        case .events(let new): absorb(new)
         case .traffic(let change):
             guard change.socket == trafficOf else { break }
-            try traffic.take(change)
+            try traffic.absorb(change)
         case .reset:
             arrived.clear()
             isVoid = true
@@ -95,7 +95,7 @@ package struct InspectionMirror: Sendable {
         return snapshot
     }
 
-    private mutating func take(_ new: [SocketEvent]) {
+    private mutating func absorb(_ new: [SocketEvent]) {
         for event in new where event.sequence >= awaitedEvent {
             events.append(event)
             awaitedEvent = event.sequence + 1

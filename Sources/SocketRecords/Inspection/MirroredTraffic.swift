@@ -22,7 +22,7 @@ struct MirroredTraffic: Sendable {
     mutating func compact() { store.compact() }
 
     /// Applies changes. Throws if their items are not in ascending order, as any program's are.
-    mutating func take(_ change: InspectionTraffic) throws(WireError) {
+    mutating func absorb(_ change: InspectionTraffic) throws(WireError) {
         guard zip(change.items, change.items.dropFirst()).allSatisfy({ $0.sequence < $1.sequence }) else {
             throw .malformed("traffic items are not in ascending order")
         }

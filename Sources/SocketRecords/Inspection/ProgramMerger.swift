@@ -84,7 +84,7 @@ package struct ProgramMerger: Sendable {
             // The sessions of a program that is alone are passed on without a copy.
             if whole.sockets.isEmpty { whole.sockets = snapshot.sockets } else { whole.sockets += snapshot.sockets }
             whole.counters.add(snapshot.counters)
-            whole.times.take(snapshot.times)
+            whole.times.absorb(snapshot.times)
             whole.shares?.append(EngineShare(snapshot, ordinal: ordinal))
             let numbered = events.number(snapshot.events, of: ordinal, next: snapshot.nextEvent)
             if whole.events.isEmpty { whole.events = numbered } else { whole.events += numbered }
@@ -102,7 +102,7 @@ package struct ProgramMerger: Sendable {
             }
         }
         whole.nextEvent = events.next
-        whole.turn = request.turn
+        whole.jump = request.jump
         let moments = snapshots.compactMap(\.snapshot.moment)
         // If one source has only a present, there is no common past.
         if moments.count == snapshots.count, let first = moments.first {
@@ -114,7 +114,7 @@ package struct ProgramMerger: Sendable {
 
 extension EngineTimes {
     /// Keeps the larger of each value, so that the worst engine shows.
-    fileprivate mutating func take(_ other: EngineTimes) {
+    fileprivate mutating func absorb(_ other: EngineTimes) {
         busy = max(busy, other.busy)
         longestTurn = max(longestTurn, other.longestTurn)
         queueLag = max(queueLag, other.queueLag)

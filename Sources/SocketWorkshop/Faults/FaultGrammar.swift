@@ -75,11 +75,11 @@ struct FaultGrammar {
         switch name {
         case "latency":
             let time = try reader.time(after: name)
-            return .latency(time, jitter: try reader.take("jitter") ? try reader.time(after: "jitter") : .zero)
+            return .latency(time, jitter: try reader.accept("jitter") ? try reader.time(after: "jitter") : .zero)
         case "bandwidth": return .bandwidth(try reader.size(after: name))
         case "slice":
             let count = try reader.size(after: name)
-            let vary = try reader.take("vary") ? try reader.size(after: "vary") : 0
+            let vary = try reader.accept("vary") ? try reader.size(after: "vary") : 0
             return .slice(count, vary: vary, every: try pace())
         case "dribble": return .slice(1, vary: 0, every: try pace())
         case "stall": return .stall(reader.isAtEnd ? nil : try reader.time(after: name))
@@ -104,7 +104,7 @@ struct FaultGrammar {
     }
 
     private mutating func pace() throws(FaultProblem) -> Duration? {
-        try reader.take("every") ? try reader.time(after: "every") : nil
+        try reader.accept("every") ? try reader.time(after: "every") : nil
     }
 
     private mutating func bits() throws(FaultProblem) -> UInt64 {
@@ -112,8 +112,8 @@ struct FaultGrammar {
         guard let count = UInt64(number.text), (1...8_192).contains(count), number.kind == .plain else {
             throw number.problem("corrupt needs 1 to 8192 bits, as in corrupt 3 bits")
         }
-        var isNamed = try reader.take("bits")
-        if !isNamed { isNamed = try reader.take("bit") }
+        var isNamed = try reader.accept("bits")
+        if !isNamed { isNamed = try reader.accept("bit") }
         guard isNamed else {
             guard let word = try reader.next() else { throw reader.missing("corrupt \(count) needs bits after it") }
             throw word.problem("corrupt \(count) needs bits after it")
@@ -134,7 +134,7 @@ struct FaultGrammar {
         if case .expression(let expression) = pattern, expression.matches([]), let word {
             throw word.problem("also matches zero bytes, which cannot be replaced")
         }
-        guard try reader.take("with") else {
+        guard try reader.accept("with") else {
             guard let word = try reader.next() else {
                 throw reader.missing("replace needs with BYTES after its pattern")
             }

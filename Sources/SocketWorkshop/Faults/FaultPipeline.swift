@@ -348,7 +348,7 @@ package struct FaultPipeline: Sendable {
             if let item = stages[index].output(now) { return item }
             guard stages[index].accepts, let item = pull(index - 1, now) else { return nil }
             if case .reset = item { return item }
-            stages[index].take(item, now)
+            stages[index].absorb(item, now)
         }
     }
 

@@ -87,7 +87,7 @@ struct FaultReader {
     }
 
     /// Consumes the next word if it is `name`, and returns whether it was.
-    mutating func take(_ name: String) throws(FaultProblem) -> Bool {
+    mutating func accept(_ name: String) throws(FaultProblem) -> Bool {
         var copy = self
         guard let word = try copy.next(), word.kind == .plain, word.text == name else { return false }
         self = copy

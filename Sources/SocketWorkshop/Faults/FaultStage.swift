@@ -177,7 +177,7 @@ struct FaultStage {
         apply(point, now)
     }
 
-    mutating func take(_ item: Item, _ now: MonotonicTime) {
+    mutating func absorb(_ item: Item, _ now: MonotonicTime) {
         if case .bytes(_, let marks) = item { self.marks = marks }
         defer { marks = Marks() }
         guard !isOff else { return append(item) }

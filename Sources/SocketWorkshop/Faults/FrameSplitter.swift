@@ -72,7 +72,7 @@ struct FrameSplitter {
 
     mutating func split(_ bytes: [UInt8], into units: inout [Unit]) {
         var rest = bytes[...]
-        while !rest.isEmpty { take(&rest, into: &units) }
+        while !rest.isEmpty { absorb(&rest, into: &units) }
     }
 
     /// Handles the end of the stream by passing an incomplete frame unchanged.
@@ -82,7 +82,7 @@ struct FrameSplitter {
         state = .raw
     }
 
-    private mutating func take(_ rest: inout ArraySlice<UInt8>, into units: inout [Unit]) {
+    private mutating func absorb(_ rest: inout ArraySlice<UInt8>, into units: inout [Unit]) {
         switch state {
         case .raw:
             units.append(.raw(Array(rest)))
@@ -95,7 +95,7 @@ struct FrameSplitter {
             units.append(.part(Array(rest.prefix(count))))
             rest = rest.dropFirst(count)
             state = left == UInt64(count) ? .frames : .passing(left - UInt64(count))
-        case .head(let parser): takeHead(parser, &rest, into: &units)
+        case .head(let parser): absorbHead(parser, &rest, into: &units)
         case .frames:
             gathered += rest
             rest = []
@@ -103,7 +103,7 @@ struct FrameSplitter {
         }
     }
 
-    private mutating func takeHead(
+    private mutating func absorbHead(
         _ parser: HTTPHeadParser, _ rest: inout ArraySlice<UInt8>, into units: inout [Unit]
     ) {
         var parser = parser

@@ -36,7 +36,7 @@ struct PatternGrammar {
 
     private func isNext(_ character: Unicode.Scalar) -> Bool { next == character.value }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    private mutating func accept(_ character: Unicode.Scalar) -> Bool {
         guard isNext(character) else { return false }
         index += 1
         return true
@@ -44,7 +44,7 @@ struct PatternGrammar {
 
     private mutating func choice() throws(Pattern.Failure) -> Node {
         var nodes = [try sequence()]
-        while take("|") { nodes.append(try sequence()) }
+        while accept("|") { nodes.append(try sequence()) }
         return nodes.count == 1 ? nodes[0] : .choice(nodes)
     }
 
@@ -60,26 +60,26 @@ struct PatternGrammar {
         guard let (least, most) = try quantifier() else { return node }
         if case .require = node { throw failure("nothing to repeat before \(shown(units[begin..<index]))") }
         // Lazy and greedy repetition don't differ in whether a pattern matches.
-        _ = take("?")
+        _ = accept("?")
         if try quantifier() != nil { throw failure("one repetition after another; put the first in ( )") }
         return .repeated(node, least, most)
     }
 
     private mutating func quantifier() throws(Pattern.Failure) -> (Int, Int?)? {
-        if take("*") { return (0, nil) }
-        if take("+") { return (1, nil) }
-        if take("?") { return (0, 1) }
+        if accept("*") { return (0, nil) }
+        if accept("+") { return (1, nil) }
+        if accept("?") { return (0, 1) }
         return try braces()
     }
 
     /// Parses `{2}`, `{2,}`, `{2,5}` or `{,5}`. Anything else after `{` is literal text.
     private mutating func braces() throws(Pattern.Failure) -> (Int, Int?)? {
         let begin = index
-        guard take("{") else { return nil }
+        guard accept("{") else { return nil }
         let least = number()
-        let hasComma = take(",")
+        let hasComma = accept(",")
         let most = hasComma ? number() : least
-        guard least != nil || most != nil, take("}") else {
+        guard least != nil || most != nil, accept("}") else {
             index = begin
             return nil
         }
@@ -119,9 +119,9 @@ struct PatternGrammar {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Pattern.deepest else { throw failure("groups are nested too deeply") }
-        if take("?"), !take(":") { throw failure("of the groups that begin with (?, only (?: is supported") }
+        if accept("?"), !accept(":") { throw failure("of the groups that begin with (?, only (?: is supported") }
         let node = try choice()
-        guard take(")") else { throw failure("a ) is missing") }
+        guard accept(")") else { throw failure("a ) is missing") }
         return node
     }
 

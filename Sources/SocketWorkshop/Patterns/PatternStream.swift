@@ -31,19 +31,19 @@ package struct PatternStream: Sendable {
         let isOpen = !isWhole && bytes.last == Self.carriageReturn
         let known = bytes.endIndex - (isOpen ? 1 : 0)
         func byte(_ index: Int) -> UInt8? { index < bytes.endIndex ? bytes[index] : nil }
-        for index in bytes.startIndex..<known where take(bytes[index], byte(index + 1), isWhole) {
+        for index in bytes.startIndex..<known where advance(bytes[index], byte(index + 1), isWhole) {
             return (index, index - bytes.startIndex)
         }
         // Checks for a match that is already complete. The same bytes are searched again once more have arrived.
         var rest = self
-        for index in known...bytes.endIndex where rest.take(byte(index), byte(index + 1), isWhole) {
+        for index in known...bytes.endIndex where rest.advance(byte(index), byte(index + 1), isWhole) {
             return (index, index - bytes.startIndex)
         }
         return (nil, known - bytes.startIndex)
     }
 
     /// Advances by one position. Returns whether a match ends before `first`. `second` is the byte after it.
-    private mutating func take(_ first: UInt8?, _ second: UInt8?, _ isWhole: Bool) -> Bool {
+    private mutating func advance(_ first: UInt8?, _ second: UInt8?, _ isWhole: Bool) -> Bool {
         let isLineEnd = first == Self.newline || first == Self.carriageReturn && second == Self.newline
         let before = former == Self.newline ? nil : former.map(UInt32.init)
         let here = isLineEnd ? nil : first.map(UInt32.init) ?? (isWhole ? nil : Self.unknown)

@@ -55,7 +55,7 @@ package struct HTTPRequestBody: Equatable, Sendable {
 
     /// Processes the next bytes, and returns how many of the first of them belong to the request. An invalid chunk ends
     /// it.
-    package mutating func take(_ bytes: [UInt8]) -> Int {
+    package mutating func absorb(_ bytes: [UInt8]) -> Int {
         var index = 0
         while index < bytes.count {
             switch state {

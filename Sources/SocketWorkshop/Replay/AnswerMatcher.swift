@@ -46,7 +46,7 @@ package struct AnswerMatcher: Sendable {
     }
 
     /// Processes the next bytes.
-    package mutating func take(_ bytes: [UInt8]) {
+    package mutating func absorb(_ bytes: [UInt8]) {
         text += bytes
         guard difference == nil else { return }
         run(isOver: false)

@@ -19,9 +19,9 @@ package struct ControlPattern: Equatable, Sendable {
 
     /// Adds another answer. Returns `false` if it makes no difference.
     @discardableResult
-    package mutating func take(_ other: [UInt8]) -> Bool {
+    package mutating func absorb(_ other: [UInt8]) -> Bool {
         var matcher = AnswerMatcher(pattern)
-        matcher.take(other)
+        matcher.absorb(other)
         matcher.finish()
         guard matcher.difference != nil else { return false }
         let others = Self.tokens(of: other)

@@ -42,7 +42,7 @@ package struct ReplayPlan: Equatable, Sendable {
         var ends = conversation.ends[...]
         var clock = Clock(latest: conversation.opened, answered: conversation.opened)
         for (index, part) in conversation.parts.enumerated() {
-            while let end = ends.first, end.parts <= index { take(ends.removeFirst(), &clock) }
+            while let end = ends.first, end.parts <= index { absorb(ends.removeFirst(), &clock) }
             guard ending != .reset else { continue }
             if part.side == .server {
                 answer += part.bytes
@@ -52,7 +52,7 @@ package struct ReplayPlan: Equatable, Sendable {
                 add(.send(part.bytes), at: part.time, &clock)
             }
         }
-        for end in ends { take(end, &clock) }
+        for end in ends { absorb(end, &clock) }
         lastWait = max(.zero, clock.answered - clock.latest)
     }
 
@@ -62,7 +62,7 @@ package struct ReplayPlan: Equatable, Sendable {
         var answered: MonotonicTime
     }
 
-    private mutating func take(_ end: ExportedConversation.End, _ clock: inout Clock) {
+    private mutating func absorb(_ end: ExportedConversation.End, _ clock: inout Clock) {
         guard ending != .reset, steps.last?.action != .reset else { return }
         switch (end.side, end.isReset) {
         case (.server, let isReset):

@@ -66,10 +66,10 @@ package struct SweepTally: Sendable {
     package var closes: Bool { !endings.contains(.open) }
 
     /// Adds another control.
-    package mutating func takeControl(_ outcome: SweepOutcome) {
+    package mutating func absorbControl(_ outcome: SweepOutcome) {
         controls += 1
         endings.insert(outcome.ending)
-        control.take(outcome.answer)
+        control.absorb(outcome.answer)
     }
 
     /// Returns the expected answer of a trial.
@@ -78,7 +78,7 @@ package struct SweepTally: Sendable {
     }
 
     /// Adds the outcome of a trial, replacing an earlier outcome of the same trial.
-    package mutating func take(_ outcome: SweepOutcome, of trial: SweepTrial) {
+    package mutating func absorb(_ outcome: SweepOutcome, of trial: SweepTrial) {
         if let former = outcomes.removeValue(forKey: trial) { drop(former.answer) }
         trials.insert(trial)
         judged[trial] = nil
@@ -135,7 +135,7 @@ package struct SweepTally: Sendable {
 
     private func difference(of answer: [UInt8], _ test: SweepTest) -> AnswerDifference? {
         var matcher = AnswerMatcher(expected(test))
-        matcher.take(answer)
+        matcher.absorb(answer)
         matcher.finish()
         return matcher.difference
     }

@@ -112,8 +112,8 @@ struct HostChangesTests {
     private func see(_ judge: inout HostJudge, _ look: inout HostLook) {
         var bare = HostLook(time: look.time, sockets: look.sockets)
         (bare.places, bare.changes) = (look.places, look.changes)
-        look.examined = judge.take(bare)
-        judge.takeExamined(look)
+        look.examined = judge.absorb(bare)
+        judge.absorbExamined(look)
     }
 }
 

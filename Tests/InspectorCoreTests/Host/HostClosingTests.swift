@@ -21,7 +21,7 @@ struct HostClosingTests {
         _ world: HostWorld, _ ids: [UInt64], read: Int64 = 0
     ) -> (judge: HostJudge, rows: HostRows, snapshot: EngineSnapshot) {
         var (judge, rows) = (HostJudge(), HostRows())
-        judge.takeExamined(world.look(10))
+        judge.absorbExamined(world.look(10))
         _ = rows.snapshot(of: world.look(10), by: judge, [], wallNanoseconds: 0)
         var look = world.look(11)
         look.sockets.removeAll { ids.contains($0.id) }
@@ -31,7 +31,7 @@ struct HostClosingTests {
             socket.receiveQueue = max(0, (socket.receiveQueue ?? 0) - read)
             return socket
         }
-        judge.takeExamined(look)
+        judge.absorbExamined(look)
         let snapshot = rows.snapshot(of: look, by: judge, judge.verdicts().found, wallNanoseconds: 0)
         return (judge, rows, snapshot)
     }
@@ -63,9 +63,9 @@ struct HostClosingTests {
     func news() {
         var (judge, _, _) = closing(Self.pair(), [3])
         let world = HostWorld()
-        judge.takeExamined(world.look(70))
+        judge.absorbExamined(world.look(70))
         #expect(judge.verdicts().found.map(\.lint) == ["reset-cause"])
-        judge.takeExamined(world.look(72))
+        judge.absorbExamined(world.look(72))
         #expect(judge.verdicts().found.isEmpty)
     }
 
@@ -74,7 +74,7 @@ struct HostClosingTests {
         var world = Self.pair()
         var (judge, rows) = (HostJudge(), HostRows())
         func snapshot(_ look: HostLook) -> EngineSnapshot {
-            judge.takeExamined(look)
+            judge.absorbExamined(look)
             return rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
         }
         let id = try #require(snapshot(world.look(10)).sockets.first { $0.host?.cookie == 2 }?.id)
@@ -108,13 +108,13 @@ struct HostClosingTests {
         var (judge, rows) = (HostJudge(), HostRows())
         var look = world.look(10)
         look.namespaces = namespaces
-        judge.takeExamined(look)
+        judge.absorbExamined(look)
         var snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
         for second in [11.0, 12] {
             look = world.look(second)
             look.sockets.removeAll { $0.id == id }
             look.closingsLost = second == 11 ? lost : 0
-            judge.takeExamined(look)
+            judge.absorbExamined(look)
             snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
         }
         return (rows, judge, snapshot.sockets.first { !$0.isLive }?.ending)
@@ -159,7 +159,7 @@ struct HostClosingTests {
         var closing = Self.pair()[2]
         (closing.state, closing.inode) = (.closed, 0)
         look.closings = [closing]
-        judge.takeExamined(look)
+        judge.absorbExamined(look)
         let snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
         #expect(snapshot.sockets.first { !$0.isLive }?.ending == "reset or timed out")
         #expect(snapshot.counters.closed == 1)
@@ -169,7 +169,7 @@ struct HostClosingTests {
     func resetByPeer() {
         var (judge, rows) = (HostJudge(), HostRows())
         let world = Self.pair()
-        judge.takeExamined(world.look(10))
+        judge.absorbExamined(world.look(10))
         var snapshot = rows.snapshot(of: world.look(10), by: judge, [], wallNanoseconds: 0)
         for second in [11.0, 12] {
             var look = world.look(second)
@@ -179,7 +179,7 @@ struct HostClosingTests {
                 (closing.state, closing.inode) = (.closed, 0)
                 look.closings = [closing]
             }
-            judge.takeExamined(look)
+            judge.absorbExamined(look)
             snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
         }
         let row = snapshot.sockets.first { $0.host?.cookie == 2 }
@@ -192,13 +192,13 @@ struct HostClosingTests {
         world.program(81, "curl")
         var (judge, rows) = (HostJudge(), HostRows())
         for _ in 0..<1_200 { _ = world.reach((81, 3), port: 80) }
-        judge.takeExamined(world.look(10))
+        judge.absorbExamined(world.look(10))
         _ = rows.snapshot(of: world.look(10), by: judge, [], wallNanoseconds: 0)
         var look = HostLook(time: world.look(11).time, sockets: [])
         look.closings = world.look(11).sockets
         // One of which no look knew.
         look.closings.append(HostSocket(id: 9_999, .tcp, .closed, time: look.time, inode: 0))
-        judge.takeExamined(look)
+        judge.absorbExamined(look)
         var snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
         #expect(snapshot.sockets.count == 200 && snapshot.counters.closed == 1_201)
         rows.addEvents(from: 0, to: &snapshot)

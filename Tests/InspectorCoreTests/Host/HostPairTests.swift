@@ -129,7 +129,7 @@ struct HostPairTests {
             return socket.placed(in: 1)
         }
         var (judge, rows) = (HostJudge(), HostRows())
-        judge.takeExamined(look)
+        judge.absorbExamined(look)
         let snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
         #expect(snapshot.sockets.count == 5 && snapshot.sockets.count { $0.host?.cookie == 2 } == 2)
         func listed(_ text: String) throws -> Int {
@@ -153,7 +153,7 @@ struct HostPairTests {
         world.program(4711, "server.py")
         func judged(_ closed: [UInt64]) -> [HostVerdict] {
             var judge = HostJudge()
-            judge.takeExamined(world.look(10))
+            judge.absorbExamined(world.look(10))
             var look = world.look(11)
             look.sockets.removeAll { closed.contains($0.id) }
             look.closings = closed.map { id in
@@ -161,7 +161,7 @@ struct HostPairTests {
                 (socket.state, socket.inode) = (.closed, 0)
                 return socket
             }
-            judge.takeExamined(look)
+            judge.absorbExamined(look)
             return judge.verdicts().found.filter { $0.lint == "reset-cause" }
         }
         #expect(judged([3]).count == 1 && judged([3, 2]).isEmpty)

@@ -34,8 +34,8 @@ struct HostPictures {
         var snapshot = EngineSnapshot(engine: "host", time: .zero, wallNanoseconds: 0)
         for time in [10, 11, 11.31] {
             let look = world.look(time)
-            _ = judge.take(look)
-            judge.takeExamined(look)
+            _ = judge.absorb(look)
+            judge.absorbExamined(look)
             snapshot = rows.snapshot(
                 of: look, by: judge, judge.verdicts().found, wallNanoseconds: 1_700_000_000_000_000_000)
         }

@@ -12,7 +12,7 @@ struct HostWordsTests {
     /// A judge that looked at every program, as a screen that shows all of them makes it.
     private static func looking(_ world: HostWorld) -> HostJudge {
         var judge = HostJudge()
-        for time in [10.0, 11] { judge.takeExamined(world.look(time)) }
+        for time in [10.0, 11] { judge.absorbExamined(world.look(time)) }
         return judge
     }
 
@@ -83,7 +83,7 @@ struct HostWordsTests {
                 socket.peer = .v4(host: "127.0.0.1", port: 50_000 + UInt16(number))
                 look.sockets.insert(socket, at: 0)
             }
-            judge.takeExamined(look)
+            judge.absorbExamined(look)
             return try #require(HostAnswer(.port(80), [], look, judge)).lines
         }
         let many = try lines(500)

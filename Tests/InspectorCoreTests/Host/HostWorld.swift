@@ -191,7 +191,7 @@ extension HostWorld {
             let look = world.look(time)
             var bare = HostLook(time: look.time, sockets: look.sockets)
             (bare.localPorts, bare.namespaces) = (look.localPorts, look.namespaces)
-            let wanted = judge.take(bare)
+            let wanted = judge.absorb(bare)
             // Only what was asked for is looked at, as the shell does; owners are known of all.
             var examined = look
             let numbers = Set(wanted.flatMap { look.owners[$0] ?? [] }.map(\.process))
@@ -201,7 +201,7 @@ extension HostWorld {
                     examined.processes[number]?.pollSets[set] = .some(nil)
                 }
             }
-            judge.takeExamined(examined)
+            judge.absorbExamined(examined)
         }
         let (found, undecided) = judge.verdicts()
         return (found, undecided, judge)

@@ -19,7 +19,7 @@ struct HostileProgram {
     mutating func update(now: MonotonicTime) -> EngineSnapshot? {
         decoder.append(frames)
         do throws(WireError) {
-            while let frame = try decoder.next() { try mirror.take(frame, now: now) }
+            while let frame = try decoder.next() { try mirror.absorb(frame, now: now) }
         } catch {
             return nil
         }

@@ -51,7 +51,7 @@ struct HostileViewing {
         guard whole.time.nanoseconds <= time else { return "\(whole.time) is later than now" }
         _ = model.update(.snapshot(whole))
         _ = model.update(.programs(news))
-        let written = lines.take(whole) + [lines.end(whole, status: 0)] + text.take(whole) + TextLines.table(whole)
+        let written = lines.absorb(whole) + [lines.end(whole, status: 0)] + text.absorb(whole) + TextLines.table(whole)
         return written.first(where: Self.isDangerous).map { "not escaped: \($0)" }
     }
 

@@ -15,7 +15,9 @@ struct CaptureReading {
         guard descriptor >= 0 else { throw Unusable(path: path) }
         defer { close(descriptor) }
         var buffer = [UInt8](repeating: 0, count: 10_007)
-        while case let count = read(descriptor, &buffer, buffer.count), count > 0 { try capture.take(buffer[..<count]) }
+        while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+            try capture.absorb(buffer[..<count])
+        }
         capture.finish()
         self.capture = capture
     }

@@ -24,13 +24,13 @@ struct DrawnBodies: Equatable {
                 _ = model.update(.resized(size))
                 _ = model.update(.key(.character(key)))
                 let (canvas, layout) = (draw(model, size), model.layout(size, model.tab))
-                let talk = layout.talkLayout
+                let traffic = layout.trafficLayout
                 let parts =
                     model.tab == .events
                     ? [layout.body]
                     : [
-                        layout.list, layout.preview, layout.warnings, layout.divider, talk.queues, talk.rule,
-                        talk.traffic, layout.detail,
+                        layout.list, layout.preview, layout.warnings, layout.divider, traffic.queues, traffic.rule,
+                        traffic.traffic, layout.detail,
                     ]
                 rows[Place(tab: tab, size: size)] = parts.flatMap { part in
                     (part.y..<part.y + part.height).map { y in

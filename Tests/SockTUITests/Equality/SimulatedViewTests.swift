@@ -78,7 +78,7 @@ private final class RecordingViewer {
         let bytes = writer?.take() ?? []
         file += bytes
         do {
-            try capture.take(bytes)
+            try capture.absorb(bytes)
         } catch {
             differences.append(error.sentence)
         }

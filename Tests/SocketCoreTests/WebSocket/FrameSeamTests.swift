@@ -22,7 +22,7 @@ struct FrameSeamTests {
         var (seam, found, offset) = (seam(), seam().isOpen ? [0] : [], 0)
         while offset < bytes.count {
             let piece = Array(bytes[offset..<min(offset + pieces, bytes.count)])
-            let count = piece.withUnsafeBytes { seam.take($0) }
+            let count = piece.withUnsafeBytes { seam.absorb($0) }
             #expect(count > 0 && count <= piece.count)
             offset += count
             if seam.isOpen { found.append(offset) }

@@ -13,7 +13,7 @@ struct KeptRecordingTests {
     private static func opened(_ version: UInt64) throws -> OpenedCapture {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/wire-\(version).pcapng"))
         var capture = OpenedCapture()
-        try capture.take(Array(data))
+        try capture.absorb(Array(data))
         capture.finish()
         return capture
     }

@@ -29,7 +29,7 @@ struct LiveCaptureTests {
     func clock() {
         var sessions = CapturedSessions()
         sessions.begin(at: Self.start, as: MonotonicTime(nanoseconds: 500))
-        for packet in Self.connection(40_000, second: 2) { sessions.take(packet) }
+        for packet in Self.connection(40_000, second: 2) { sessions.absorb(packet) }
         #expect(sessions.sessions.first?.snapshot.opened == MonotonicTime(nanoseconds: 2_000_000_500))
     }
 
@@ -37,19 +37,19 @@ struct LiveCaptureTests {
     func forgetting() throws {
         var sessions = CapturedSessions()
         let live = Self.connection(30_000, ends: false)
-        for packet in live { sessions.take(packet) }
+        for packet in live { sessions.absorb(packet) }
         for port in 40_000..<40_100 as Range<UInt16> {
-            for packet in Self.connection(port, second: Int64(port - 40_000)) { sessions.take(packet) }
+            for packet in Self.connection(port, second: Int64(port - 40_000)) { sessions.absorb(packet) }
         }
         #expect(sessions.forgetEnded(keeping: 10, live: 100, sessions.latest, idle: .seconds(60)) == 0)
         #expect(sessions.sessions.map(\.id.number) == [1] + Array(92...101))
         #expect(sessions.seen == 101)
-        sessions.take(live[3])
+        sessions.absorb(live[3])
         #expect(sessions.sessions.count == 11 && sessions.sessions.first?.fromLocal.repeated == 4)
         let index = try #require(sessions.index(of: 95))
         #expect(sessions.sessions[index].id.number == 95 && sessions.index(of: 5) == nil)
         // The same ends again are another session.
-        for packet in Self.connection(40_000, second: 200) { sessions.take(packet) }
+        for packet in Self.connection(40_000, second: 200) { sessions.absorb(packet) }
         #expect(sessions.sessions.last?.id.number == 102)
     }
 
@@ -58,7 +58,7 @@ struct LiveCaptureTests {
         var sessions = CapturedSessions()
         for port in 40_000..<40_010 as Range<UInt16> {
             let client = SyntheticPacket.End(IPAddress("127.0.0.1")!, port)
-            sessions.take(Self.packet(SyntheticPacket(from: client, to: Self.server).udp([1])))
+            sessions.absorb(Self.packet(SyntheticPacket(from: client, to: Self.server).udp([1])))
         }
         _ = sessions.forgetEnded(keeping: 1, live: 100, .zero + .seconds(59), idle: .seconds(60))
         #expect(sessions.sessions.count == 10)
@@ -70,10 +70,10 @@ struct LiveCaptureTests {
     func silent() {
         var sessions = CapturedSessions()
         for port in 40_000..<40_100 as Range<UInt16> {
-            for packet in Self.connection(port, ends: false, second: Int64(port - 40_000)) { sessions.take(packet) }
+            for packet in Self.connection(port, ends: false, second: Int64(port - 40_000)) { sessions.absorb(packet) }
         }
         let first = Self.connection(40_000, ends: false, second: 200)
-        sessions.take(first[3])
+        sessions.absorb(first[3])
         #expect(sessions.forgetEnded(keeping: 10, live: 40, sessions.latest, idle: .seconds(60)) == 50)
         #expect(sessions.sessions.map(\.id.number) == [1] + Array(52...100))
     }
@@ -86,7 +86,7 @@ struct LiveCaptureTests {
             var packets = stream.establish(isClient: true) + stream.end(first)
             packets += stream.end(first == .local ? .peer : .local)
             var sessions = CapturedSessions()
-            for packet in packets { sessions.take(Self.packet(packet.frame)) }
+            for packet in packets { sessions.absorb(Self.packet(packet.frame)) }
             #expect(sessions.sessions.first?.snapshot.closed?.error?.reason == reason)
         }
     }
@@ -97,7 +97,7 @@ struct LiveCaptureTests {
         var stream = RecordedStream(local: client, peer: Self.server, number: 1)
         let packets = stream.establish(isClient: true) + stream.reset(isOfClient ? .local : .peer)
         var sessions = CapturedSessions()
-        for packet in packets { sessions.take(Self.packet(packet.frame)) }
+        for packet in packets { sessions.absorb(Self.packet(packet.frame)) }
         let record = try #require(sessions.sessions.first?.snapshot.closed)
         #expect(record.error?.reason == (isOfClient ? nil : .system(errno: 104)))
         #expect(record.mode == (isOfClient ? .reset : nil))
@@ -128,7 +128,7 @@ struct LiveCaptureTests {
         #expect(read.map(\.nanoseconds) == packets.map(\.nanoseconds) && read.map(\.dropped).reduce(0, +) == 3)
         #expect(reader.lost == 4 && reader.skipped == 0)
         var opened = OpenedCapture()
-        try opened.take(bytes)
+        try opened.absorb(bytes)
         opened.finish()
         #expect(opened.shortcomings == ["4 packets or operations not recorded"])
     }
@@ -187,7 +187,7 @@ struct LiveCaptureTests {
     @Test("both ends are found by their addresses; once a socket is gone, its program stays and its queues do not")
     func owners() throws {
         var sessions = CapturedSessions()
-        for packet in Self.connection(40_000, ends: false) { sessions.take(packet) }
+        for packet in Self.connection(40_000, ends: false) { sessions.absorb(packet) }
         let session = try #require(sessions.sessions.first).snapshot
         let (client, server) = try (#require(session.local), #require(session.peer))
         var owners = CapturedOwners()
@@ -197,14 +197,14 @@ struct LiveCaptureTests {
             Self.row(1, client, server), Self.row(2, server, client),
             Self.row(3, server, .v4(host: "127.0.0.1", port: 1)),
         ]
-        owners.take(host)
+        owners.absorb(host)
         #expect(owners.rows(of: sessions.sessions) == [SocketID(1), SocketID(2)])
         let found = owners.ends(of: session)
         #expect(found.local?.host.program == "program[1]" && found.peer?.host.program == "program[2]")
         #expect(found.local?.host.unread == 5 && found.local?.descriptor == 7)
         host.time = .zero + .seconds(2)
         host.sockets.removeFirst()
-        owners.take(host)
+        owners.absorb(host)
         let later = owners.ends(of: session)
         #expect(later.local?.host.program == "program[1]" && later.local?.host.unread == nil)
         #expect(later.peer?.host.unread == 5)

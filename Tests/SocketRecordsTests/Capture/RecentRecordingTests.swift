@@ -98,13 +98,13 @@ struct RecentRecordingTests {
         writer.add(RecordedEntry(Self.id, at: snapshot.time, .snapshot(snapshot, [:])))
         let bytes = writer.take()
         var capture = OpenedCapture()
-        try capture.take(bytes)
+        try capture.absorb(bytes)
         let opened = try #require(capture.snapshot(SnapshotRequest(), named: ""))
         #expect(opened.sockets == snapshot.sockets && opened.peers == snapshot.peers && opened.engine == "demo")
 
         var mirror = InspectionMirror()
-        try mirror.take(.sockets(snapshot.sockets))
-        try mirror.take(.tick(InspectionTick(snapshot)))
+        try mirror.absorb(.sockets(snapshot.sockets))
+        try mirror.absorb(.tick(InspectionTick(snapshot)))
         #expect(mirror.snapshot(engine: "")?.sockets.first?.host == nil)
     }
 }

@@ -97,7 +97,7 @@ struct RewindTests {
             index = CaptureIndex(present, budget: budget, distance: 4_096)
             present.instants = []
             for start in stride(from: 0, to: bytes.count, by: 1_000) {
-                try present.take(bytes[start..<min(start + 1_000, bytes.count)])
+                try present.absorb(bytes[start..<min(start + 1_000, bytes.count)])
                 index.note(&present)
             }
             present.finish()
@@ -160,7 +160,7 @@ struct RewindTests {
         var checked = 0
         for offset in stride(from: 0, to: bytes.count, by: 4_999) {
             // As it was live: whatever of the file was there by then.
-            try live.take(bytes[Int(live.length)..<offset])
+            try live.absorb(bytes[Int(live.length)..<offset])
             guard live.start != nil else { continue }
             let past = try file.state(at: live.latest)
             let shown = past.snapshot(Self.request, named: "x", at: live.latest)

@@ -23,7 +23,7 @@ struct StreamAssemblerTests {
     private static func take(
         _ assembler: inout StreamAssembler, _ sequence: UInt32, _ text: String, _ flags: SyntheticPacket.Flags = .ack
     ) -> [StreamAssembler.Piece] {
-        assembler.take(.init(sequence: sequence, flags: flags), Array(text.utf8)[...])
+        assembler.absorb(.init(sequence: sequence, flags: flags), Array(text.utf8)[...])
     }
 
     @Test("any order, repeated, overlapping, across the wrap", arguments: 0..<200 as Range<UInt64>)
@@ -44,11 +44,11 @@ struct StreamAssemblerTests {
         sent += sent.filter { _ in Int.random(in: 0..<5, using: &random) == 0 }
         sent.shuffle(using: &random)
         var assembler = StreamAssembler()
-        _ = assembler.take(.init(sequence: start, flags: .syn), [])
+        _ = assembler.absorb(.init(sequence: start, flags: .syn), [])
         var pieces: [StreamAssembler.Piece] = []
         for segment in sent {
             let sequence = start &+ 1 &+ UInt32(segment.offset)
-            pieces += assembler.take(.init(sequence: sequence), segment.bytes)
+            pieces += assembler.absorb(.init(sequence: sequence), segment.bytes)
         }
         pieces += assembler.otherSide(acknowledges: start &+ 1 &+ UInt32(stream.count))
         pieces += assembler.finish()
@@ -103,7 +103,7 @@ struct StreamAssemblerTests {
         let block = [UInt8](repeating: 1, count: 60_000)
         var sequence: UInt32 = 20
         for _ in 0..<100 {
-            _ = assembler.take(.init(sequence: sequence), block[...])
+            _ = assembler.absorb(.init(sequence: sequence), block[...])
             #expect(assembler.pendingBytes <= StreamAssembler.pendingLimit)
             sequence &+= 60_000
         }
@@ -128,7 +128,7 @@ struct StreamAssemblerTests {
                 let frame = head + payload
                 var packet = CapturedPacket(interface: 0, link: LinkType.ethernet.rawValue)
                 (packet.bytes, packet.length) = (frame[...], frame.count)
-                sessions.take(packet)
+                sessions.absorb(packet)
                 #expect(sessions.waiting <= CapturedSessions.waitingLimit)
             }
         }

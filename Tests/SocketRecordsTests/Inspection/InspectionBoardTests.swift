@@ -34,7 +34,7 @@ struct InspectionBoardTests {
         var blocks = 0
         for frame in try allPieces(&board, &viewer).joined() {
             if case .sockets(let sockets) = frame { blocks += sockets.count }
-            try mirror.take(frame)
+            try mirror.absorb(frame)
         }
         return blocks
     }
@@ -78,9 +78,9 @@ struct InspectionBoardTests {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
         var mirror = InspectionMirror()
-        board.take(publication((1...1_000).map { socket($0) }))
+        board.absorb(publication((1...1_000).map { socket($0) }))
         #expect(try tell(&board, &viewer, &mirror) == 1_000)
-        board.take(publication([socket(7, received: 5)]))
+        board.absorb(publication([socket(7, received: 5)]))
         #expect(try tell(&board, &viewer, &mirror) == 1)
         let picture = try #require(mirror.seen)
         #expect(picture.sockets.count == 1_000)
@@ -92,9 +92,9 @@ struct InspectionBoardTests {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
         var mirror = InspectionMirror()
-        board.take(publication((1...10).map { socket($0) }))
+        board.absorb(publication((1...10).map { socket($0) }))
         try tell(&board, &viewer, &mirror)
-        for received in 1...50 { board.take(publication([socket(3, received: UInt64(received)), socket(4)])) }
+        for received in 1...50 { board.absorb(publication([socket(3, received: UInt64(received)), socket(4)])) }
         #expect(try tell(&board, &viewer, &mirror) == 2)
         #expect(mirror.seen?.sockets[2].received == 50)
     }
@@ -104,16 +104,16 @@ struct InspectionBoardTests {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
         var mirror = InspectionMirror()
-        board.take(publication([socket(1), socket(2), socket(3)]))
+        board.absorb(publication([socket(1), socket(2), socket(3)]))
         try tell(&board, &viewer, &mirror)
         var ending = publication([socket(2, closed: true)])
         ending.changes?.oldestClosed = SocketID(2)
-        board.take(ending)
+        board.absorb(ending)
         try tell(&board, &viewer, &mirror)
         #expect(mirror.seen?.sockets.map(\.phase) == [.connected, .closed, .connected])
         var expiry = publication([])
         expiry.changes?.gone = [SocketID(3)]
-        board.take(expiry)
+        board.absorb(expiry)
         try tell(&board, &viewer, &mirror)
         #expect(mirror.seen?.sockets.map(\.id) == [SocketID(1)])
         #expect(board.count == 1)
@@ -124,12 +124,12 @@ struct InspectionBoardTests {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
         var mirror = InspectionMirror()
-        board.take(publication((1...10_000).map { socket($0) }))
+        board.absorb(publication((1...10_000).map { socket($0) }))
         try tell(&board, &viewer, &mirror)
         for number in 1...9_999 {
             var gone = publication([])
             gone.changes?.gone = [SocketID(UInt64(number))]
-            board.take(gone)
+            board.absorb(gone)
         }
         // What was begun is ended first, or a viewer as slow as this one would never see anything.
         try tell(&board, &viewer, &mirror)
@@ -157,7 +157,7 @@ struct InspectionBoardTests {
                 sequence: 0, operation: OperationID(1), time: .zero, direction: .sent, tag: 0, kind: .write, done: 6,
                 total: 6, state: .inProgress, bytes: Array("secret".utf8))
             news.changes?.traffic = [SocketID(1): TrafficSnapshot(items: [item])]
-            board.take(news)
+            board.absorb(news)
             var writer = WireWriter()
             _ = board.update(&viewer, to: &writer)
             let bytes = writer.bytes
@@ -172,7 +172,7 @@ struct InspectionBoardTests {
     func pieces() throws {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
-        board.take(publication((1...9_000).shuffled().map { socket($0) }))
+        board.absorb(publication((1...9_000).shuffled().map { socket($0) }))
         let pieces = try allPieces(&board, &viewer)
         #expect(pieces.count > 4)
         #expect(ids(pieces.joined()) == (1...9_000).map { SocketID($0) })
@@ -181,7 +181,7 @@ struct InspectionBoardTests {
         var mirror = InspectionMirror()
         for frame in pieces.joined() {
             #expect(mirror.seen == nil)
-            try mirror.take(frame)
+            try mirror.absorb(frame)
         }
         #expect(mirror.seen?.sockets == (1...9_000).map { socket($0) })
     }
@@ -193,14 +193,14 @@ struct InspectionBoardTests {
         for start in stride(from: UInt64(1), to: 500, by: 100) {
             var piece = publication((start..<(start + 100)).map { socket($0) })
             piece.changes?.isPartial = start < 400
-            board.take(piece)
+            board.absorb(piece)
             #expect(board.isComplete == (start > 400))
         }
         #expect(ids(try allPieces(&board, &viewer).joined()) == (1...500).map { SocketID($0) })
         for start in [UInt64(10), 20] {
             var piece = publication([socket(start, received: 1)])
             piece.changes?.isPartial = start < 20
-            board.take(piece)
+            board.absorb(piece)
         }
         #expect(ids(try allPieces(&board, &viewer).joined()) == [SocketID(10), SocketID(20)])
     }
@@ -210,13 +210,13 @@ struct InspectionBoardTests {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
         var mirror = InspectionMirror()
-        board.take(publication((1...9_000).map { socket($0) }))
+        board.absorb(publication((1...9_000).map { socket($0) }))
         let first = try piece(&board, &viewer)
         #expect(!first.isLast)
         var news = publication([socket(1, received: 7), socket(9_000, received: 7), socket(9_001)])
         news.changes?.gone = [SocketID(2), SocketID(8_999)]
-        board.take(news)
-        for frame in first.frames { try mirror.take(frame) }
+        board.absorb(news)
+        for frame in first.frames { try mirror.absorb(frame) }
         try tell(&board, &viewer, &mirror)
         #expect(mirror.seen?.sockets.last?.received == 7)
         #expect(mirror.seen?.sockets.count == 8_998)
@@ -230,12 +230,12 @@ struct InspectionBoardTests {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
         var mirror = InspectionMirror()
-        board.take(publication((1...10_000).map { socket($0) }))
-        for frame in try piece(&board, &viewer).frames { try mirror.take(frame) }
+        board.absorb(publication((1...10_000).map { socket($0) }))
+        for frame in try piece(&board, &viewer).frames { try mirror.absorb(frame) }
         for number in 1...9_999 {
             var gone = publication([])
             gone.changes?.gone = [SocketID(UInt64(number))]
-            board.take(gone)
+            board.absorb(gone)
         }
         // What was begun is ended first, or a viewer as slow as this one would never see anything.
         try tell(&board, &viewer, &mirror)
@@ -253,7 +253,7 @@ struct InspectionBoardTests {
         for start in stride(from: UInt64(0), to: 4_000, by: 500) {
             var news = publication([], next: start + 500)
             news.events = events(start..<(start + 500))
-            board.take(news)
+            board.absorb(news)
         }
         try tell(&board, &viewer, &mirror)
         let told = try #require(mirror.seen).events.map(\.sequence)
@@ -274,7 +274,7 @@ struct InspectionBoardTests {
         viewer.watch.traffic = SocketID(1)
         var news = publication([])
         news.changes?.traffic = [SocketID(1): TrafficSnapshot(items: items)]
-        board.take(news)
+        board.absorb(news)
         let pieces = try allPieces(&board, &viewer, limit: 300_000)
         let changes = pieces.map { frames in
             frames.flatMap { frame -> [TrafficItem] in
@@ -307,7 +307,7 @@ struct InspectionBoardTests {
         for step in steps {
             var news = publication([])
             news.changes?.traffic = [SocketID(1): TrafficSnapshot(items: step, dropped: step[0].sequence)]
-            board.take(news)
+            board.absorb(news)
             try tell(&board, &viewer, &mirror)
             #expect(mirror.seen?.traffic?.items == step)
         }

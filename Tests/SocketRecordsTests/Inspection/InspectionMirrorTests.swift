@@ -27,16 +27,16 @@ struct InspectionMirrorTests {
     @Test("shows updates one by one and whole, and leaves pictures that were taken as they are")
     func updates() throws {
         var mirror = InspectionMirror()
-        try mirror.take(.sockets([socket(3), socket(1)]))
-        try mirror.take(.sockets([socket(2)]))
+        try mirror.absorb(.sockets([socket(3), socket(1)]))
+        try mirror.absorb(.sockets([socket(2)]))
         #expect(mirror.seen == nil)
-        try mirror.take(tick())
+        try mirror.absorb(tick())
         #expect(mirror.seen?.sockets.map(\.id.number) == [1, 2, 3])
         var pictures: [EngineSnapshot] = []
         for round in UInt64(1)...5 {
-            try mirror.take(.sockets([socket(round % 3 + 1, received: round)]))
+            try mirror.absorb(.sockets([socket(round % 3 + 1, received: round)]))
             #expect(received(mirror).values.max() == round - 1)
-            try mirror.take(tick())
+            try mirror.absorb(tick())
             pictures.append(try #require(mirror.seen))
         }
         #expect(
@@ -46,15 +46,15 @@ struct InspectionMirrorTests {
     @Test("keeps what did not change when sessions come and go")
     func comingAndGoing() throws {
         var mirror = InspectionMirror()
-        for frame in [.sockets((1...4).map { socket($0, received: $0) }), tick()] { try mirror.take(frame) }
-        for frame in [.sockets([socket(2, received: 9)]), tick()] { try mirror.take(frame) }
+        for frame in [.sockets((1...4).map { socket($0, received: $0) }), tick()] { try mirror.absorb(frame) }
+        for frame in [.sockets([socket(2, received: 9)]), tick()] { try mirror.absorb(frame) }
         for frame in [.sockets([socket(6), socket(5), socket(5, received: 5)]), tick(removing: [1, 6, 77])] {
-            try mirror.take(frame)
+            try mirror.absorb(frame)
         }
         #expect(received(mirror) == [2: 9, 3: 3, 4: 4, 5: 5])
-        for frame in [.sockets([socket(3, received: 8)]), tick()] { try mirror.take(frame) }
+        for frame in [.sockets([socket(3, received: 8)]), tick()] { try mirror.absorb(frame) }
         #expect(received(mirror) == [2: 9, 3: 8, 4: 4, 5: 5])
-        for frame in [.reset, .sockets([socket(7)]), tick()] { try mirror.take(frame) }
+        for frame in [.reset, .sockets([socket(7)]), tick()] { try mirror.absorb(frame) }
         #expect(received(mirror) == [7: 0])
     }
 
@@ -66,11 +66,11 @@ struct InspectionMirrorTests {
         mirror.watches(watch)
         var watched = [socket(1), socket(2)]
         for index in watched.indices { watched[index].kernel = KernelSnapshot() }
-        for frame in [.sockets(watched), tick()] { try mirror.take(frame) }
+        for frame in [.sockets(watched), tick()] { try mirror.absorb(frame) }
         watch.sockets = [SocketID(2)]
         mirror.watches(watch)
         for _ in 1...3 {
-            try mirror.take(tick())
+            try mirror.absorb(tick())
             #expect(mirror.seen?.sockets.map { $0.kernel == nil } == [true, false])
         }
     }
@@ -92,7 +92,7 @@ struct InspectionMirrorTests {
         var watch = InspectionWatch()
         watch.traffic = SocketID(1)
         mirror.watches(watch)
-        try mirror.take(tick())
+        try mirror.absorb(tick())
         return mirror
     }
 
@@ -100,21 +100,21 @@ struct InspectionMirrorTests {
     func descendingTraffic() throws {
         var mirror = try watching()
         let frame = traffic((1...20).reversed().map { item($0) })
-        #expect(throws: WireError.self) { try mirror.take(frame) }
+        #expect(throws: WireError.self) { try mirror.absorb(frame) }
     }
 
     @Test("keeps no more traffic than a program does, and counts what it drops")
     func boundedTraffic() throws {
         var mirror = try watching()
         for round in 0..<4 {
-            try mirror.take(traffic((0..<400).map { item(UInt64(round * 400 + $0), bytes: 100_000) }))
+            try mirror.absorb(traffic((0..<400).map { item(UInt64(round * 400 + $0), bytes: 100_000) }))
         }
-        try mirror.take(tick())
+        try mirror.absorb(tick())
         let kept = try #require(mirror.seen?.traffic)
         #expect(kept.items.last?.sequence == 1_599)
         #expect(kept.items.reduce(0) { $0 + $1.keptBytes } <= TrafficLog.standardTotal)
         #expect(kept.dropped == 1_600 - UInt64(kept.items.count))
-        try mirror.take(traffic([item(1_400, done: 7), item(1_600)], first: 1_399))
+        try mirror.absorb(traffic([item(1_400, done: 7), item(1_600)], first: 1_399))
         let later = try #require(mirror.seen?.traffic)
         #expect(later.items.map(\.sequence) == Array(1_399...1_600))
         #expect(later.items[1].done == 7)
@@ -123,11 +123,11 @@ struct InspectionMirrorTests {
     @Test("keeps what the program had to drop from the middle, and says nothing is missing there")
     func mirroredGap() throws {
         var mirror = try watching()
-        try mirror.take(traffic((1...6).map { item($0, bytes: 10, done: 10) }, first: 1))
+        try mirror.absorb(traffic((1...6).map { item($0, bytes: 10, done: 10) }, first: 1))
         var after = item(7, bytes: 10, done: 10)
         after.skipped = 30
-        try mirror.take(traffic([after], first: 1))
-        try mirror.take(tick())
+        try mirror.absorb(traffic([after], first: 1))
+        try mirror.absorb(tick())
         let kept = try #require(mirror.seen?.traffic)
         #expect(kept.items.map(\.sequence) == Array(1...7) && kept.items.allSatisfy { $0.skipped == 0 })
     }
@@ -151,8 +151,8 @@ struct InspectionMirrorTests {
             }
             wanted = wanted.filter { $0.key >= first }
             for sequence in brought { wanted[sequence] = round }
-            try mirror.take(traffic(brought.sorted().map { item($0, done: round) }, first: first))
-            try mirror.take(tick())
+            try mirror.absorb(traffic(brought.sorted().map { item($0, done: round) }, first: first))
+            try mirror.absorb(tick())
             let items = try #require(mirror.seen?.traffic).items
             #expect(items.map(\.sequence) == wanted.keys.sorted())
             #expect(items.allSatisfy { wanted[$0.sequence] == $0.done })
@@ -162,13 +162,13 @@ struct InspectionMirrorTests {
     @Test("changes items where they are, however many others there are")
     func trafficInPlace() throws {
         var mirror = try watching()
-        try mirror.take(traffic((1...1_000).map { item($0) }, first: 1))
-        try mirror.take(tick())
+        try mirror.absorb(traffic((1...1_000).map { item($0) }, first: 1))
+        try mirror.absorb(tick())
         func place() -> UnsafeRawPointer? {
             mirror.snapshot(engine: "")?.traffic?.items.withUnsafeBufferPointer { UnsafeRawPointer($0.baseAddress) }
         }
         let before = try #require(place())
-        try mirror.take(traffic([item(3, done: 9), item(1_000, done: 9)], first: 1))
+        try mirror.absorb(traffic([item(3, done: 9), item(1_000, done: 9)], first: 1))
         #expect(place() == before)
         #expect(mirror.seen?.traffic?.items.filter { $0.done == 9 }.map(\.sequence) == [3, 1_000])
     }
@@ -176,16 +176,16 @@ struct InspectionMirrorTests {
     @Test("refuses sockets without an id, and more of them than a viewer keeps")
     func boundedSessions() throws {
         var mirror = InspectionMirror()
-        #expect(throws: WireError.self) { try mirror.take(.sockets([socket(0)])) }
+        #expect(throws: WireError.self) { try mirror.absorb(.sockets([socket(0)])) }
         var number: UInt64 = 0
         let limit = UInt64(InspectionMirror.sessionLimit)
         while number < limit {
-            try mirror.take(.sockets((1...16_384).map { socket(number + $0) }))
-            try mirror.take(tick())
+            try mirror.absorb(.sockets((1...16_384).map { socket(number + $0) }))
+            try mirror.absorb(tick())
             number += 16_384
         }
-        try mirror.take(.sockets([socket(limit + 1)]))
-        #expect(throws: WireError.self) { try mirror.take(tick()) }
+        try mirror.absorb(.sockets([socket(limit + 1)]))
+        #expect(throws: WireError.self) { try mirror.absorb(tick()) }
     }
 
     @Test("refuses sockets whose texts and lists take more memory than a viewer has for them")
@@ -196,8 +196,8 @@ struct InspectionMirrorTests {
             for number in UInt64(1)...1_000 {
                 var large = socket(number)
                 large.name = text
-                try mirror.take(.sockets([large]))
-                if number % 7 == 0 { try mirror.take(tick()) }
+                try mirror.absorb(.sockets([large]))
+                if number % 7 == 0 { try mirror.absorb(tick()) }
             }
         }
     }
@@ -213,7 +213,7 @@ struct InspectionMirrorTests {
         let now = MonotonicTime(nanoseconds: 1_000)
         var times: [Int64] = []
         for claimed: Int64 in [500, 1 << 61, 7] {
-            try mirror.take(tick(claimed), now: now)
+            try mirror.absorb(tick(claimed), now: now)
             times.append(try #require(mirror.tick?.time.nanoseconds))
         }
         #expect(times == [500, 1_000, 1_000])
@@ -229,7 +229,7 @@ struct InspectionMirrorTests {
         progress.sending = WebSocketSendProgress(opcode: .binary, message: nil, done: -3, total: -1)
         picture.traffic = progress
         socket.webSocket = picture
-        for frame in [.sockets([socket]), tick()] { try mirror.take(frame) }
+        for frame in [.sockets([socket]), tick()] { try mirror.absorb(frame) }
         let seen = try #require(mirror.seen?.sockets.first?.webSocket?.traffic)
         #expect(seen.awaiting == .payload(.binary, done: 1 << 53, total: 1 << 53))
         #expect(seen.sending?.done == 0 && seen.sending?.total == 0)

@@ -39,7 +39,7 @@ struct InspectionSecretTests {
             publication.sockets = [told]
             publication.changes = SnapshotChanges()
             publication.changes?.oldestClosed = told.id
-            board.take(publication)
+            board.absorb(publication)
             var viewer = InspectionBoard.Progress()
             var writer = WireWriter()
             _ = board.update(&viewer, to: &writer)

@@ -12,10 +12,10 @@ struct ExportTests {
         _ file: [UInt8], span: ClosedRange<Duration> = .zero ... .seconds(9)
     ) throws -> (ExportedConversation, ExportRow) {
         var index = ExportIndex()
-        try index.take(file)
+        try index.absorb(file)
         let row = try #require(index.rows.first)
         var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: span))
-        try reader.take(file)
+        try reader.absorb(file)
         return (reader.finish(row), row)
     }
 
@@ -46,7 +46,7 @@ struct ExportTests {
     func packets() throws {
         let file = SampleCapture.recording()
         var export = CaptureExport(PacketSelection(flows: [0], span: .zero ... .seconds(9)), isWhole: false)
-        try export.take(file)
+        try export.absorb(file)
         let made = export.take()
         #expect(made == file)
         // What carries neither TCP nor UDP goes along where nothing is left out.
@@ -55,10 +55,10 @@ struct ExportTests {
         let interface = writer.interface(name: "lo", description: "")
         writer.packet([1, 2], length: 2, interface: interface, nanoseconds: 1, notes: PacketNotes())
         var whole = CaptureExport(PacketSelection(flows: [], span: .zero ... .zero), isWhole: true)
-        try whole.take(writer.bytes)
+        try whole.absorb(writer.bytes)
         #expect(whole.packets == 1)
         var none = CaptureExport(PacketSelection(flows: [1], span: .zero ... .seconds(9)), isWhole: false)
-        try none.take(file)
+        try none.absorb(file)
         #expect(none.packets == 0)
     }
 
@@ -68,7 +68,7 @@ struct ExportTests {
         func packets(_ span: ClosedRange<Duration>) throws -> UInt64 {
             let start: Int64 = 1_700_000_000_000_000_003
             var export = CaptureExport(PacketSelection(flows: [0], span: span, start: start), isWhole: false)
-            try export.take(file)
+            try export.absorb(file)
             return export.packets
         }
         #expect(try packets(.zero ... .zero) == 4)
@@ -88,7 +88,7 @@ struct ExportTests {
             let snapshot = EngineSnapshot(engine: "x", time: .zero, wallNanoseconds: 0)
             writer.add(RecordedEntry(SocketID(7), at: .zero, .snapshot(snapshot, [:])))
             var index = ExportIndex()
-            try index.take(writer.take())
+            try index.absorb(writer.take())
             return try #require(index.rows.first)
         }
         func bytes(_ bytes: [UInt8], isPlain: Bool) -> RecordedEntry.Content {

@@ -58,7 +58,7 @@ struct HTTPForwardingTests {
                 """)
         #expect(outcome.early == "body")
         var body = outcome.body
-        #expect(body.take(Array("bodyGET".utf8)) == 4)
+        #expect(body.absorb(Array("bodyGET".utf8)) == 4)
     }
 
     @Test(
@@ -123,7 +123,7 @@ struct HTTPForwardingTests {
             (1...max(1, bytes.count)).map { size in
                 var (body, own) = (request.body, 0)
                 for start in stride(from: 0, to: bytes.count, by: size) {
-                    own += body.take(Array(bytes[start..<min(start + size, bytes.count)]))
+                    own += body.absorb(Array(bytes[start..<min(start + size, bytes.count)]))
                 }
                 return own
             })

@@ -12,7 +12,7 @@ struct AnswerMatcherTests {
         let all = [1, 2, 3, 7, max(1, bytes.count)].map { size -> AnswerDifference? in
             var matcher = AnswerMatcher(pattern)
             for start in stride(from: 0, to: bytes.count, by: size) {
-                matcher.take(Array(bytes[start...].prefix(size)))
+                matcher.absorb(Array(bytes[start...].prefix(size)))
             }
             matcher.finish()
             return matcher.difference
@@ -107,20 +107,20 @@ struct AnswerMatcherTests {
     func progress() throws {
         var matcher = AnswerMatcher(try pattern("a=1;ok", "=*;"))
         #expect(matcher.progress(to: 0) == .reached && matcher.progress(to: 2) == .notYet)
-        matcher.take(Array("a=".utf8))
+        matcher.absorb(Array("a=".utf8))
         #expect(matcher.progress(to: 2) == .reached && matcher.progress(to: 3) == .notYet)
-        matcher.take(Array("22".utf8))
+        matcher.absorb(Array("22".utf8))
         #expect(matcher.progress(to: 3) == .whenQuiet && matcher.progress(to: 5) == .notYet)
-        matcher.take(Array(";o".utf8))
+        matcher.absorb(Array(";o".utf8))
         #expect(matcher.progress(to: 5) == .reached && !matcher.isComplete)
-        matcher.take(Array("k".utf8))
+        matcher.absorb(Array("k".utf8))
         #expect(matcher.isComplete && matcher.count == 7)
     }
 
     @Test("what follows is counted where it may")
     func extra() {
         var matcher = AnswerMatcher(AnswerPattern([1, 2]), allowsMore: true)
-        for byte: UInt8 in [1, 2, 3, 4] { matcher.take([byte]) }
+        for byte: UInt8 in [1, 2, 3, 4] { matcher.absorb([byte]) }
         matcher.finish()
         #expect(matcher.difference == nil && matcher.extra == 2)
     }
@@ -129,8 +129,8 @@ struct AnswerMatcherTests {
     func long() {
         let answer = [UInt8](repeating: 7, count: 1 << 20)
         var matcher = AnswerMatcher(AnswerPattern(answer + [1]))
-        for _ in 0..<16 { matcher.take(Array(answer[..<(1 << 16)])) }
-        matcher.take([2])
+        for _ in 0..<16 { matcher.absorb(Array(answer[..<(1 << 16)])) }
+        matcher.absorb([2])
         #expect(matcher.difference?.offset == 1 << 20)
         #expect(matcher.difference?.received.bytes.last == 2)
         #expect(matcher.difference?.received.start == (1 << 20) - 16)
@@ -141,9 +141,9 @@ struct AnswerMatcherTests {
 struct ControlPatternTests {
     private func accepts(_ answers: [String], _ other: String) -> Bool {
         var control = ControlPattern(Array(answers[0].utf8))
-        for answer in answers.dropFirst() { control.take(Array(answer.utf8)) }
+        for answer in answers.dropFirst() { control.absorb(Array(answer.utf8)) }
         var matcher = AnswerMatcher(control.pattern)
-        matcher.take(Array(other.utf8))
+        matcher.absorb(Array(other.utf8))
         matcher.finish()
         return matcher.difference == nil
     }
@@ -184,10 +184,10 @@ struct ControlPatternTests {
             func answer() -> [UInt8] { (0..<next(9)).map { _ in Array("ab.,".utf8)[next(4)] } }
             let answers = (0..<4).map { _ in answer() }
             var control = ControlPattern(answers[0])
-            for answer in answers { control.take(answer) }
+            for answer in answers { control.absorb(answer) }
             for answer in answers {
                 var matcher = AnswerMatcher(control.pattern)
-                matcher.take(answer)
+                matcher.absorb(answer)
                 matcher.finish()
                 #expect(matcher.difference == nil, "\(answers) \(control.pattern.pieces)")
             }
@@ -197,13 +197,13 @@ struct ControlPatternTests {
     @Test("an answer twice has the same holes twice")
     func repeated() {
         var control = ControlPattern(Array("n1".utf8))
-        control.take(Array("n22".utf8))
+        control.absorb(Array("n22".utf8))
         let twice = control.pattern.repeated(2)
         #expect(twice.answer == Array("n1n1".utf8) && twice.holes.map(\.range) == [0..<2, 2..<4])
         var lines = ControlPattern(Array("n 1\n".utf8))
-        lines.take(Array("n 22\n".utf8))
+        lines.absorb(Array("n 22\n".utf8))
         var matcher = AnswerMatcher(lines.pattern.repeated(2))
-        matcher.take(Array("n 7\nn 100\n".utf8))
+        matcher.absorb(Array("n 7\nn 100\n".utf8))
         matcher.finish()
         #expect(matcher.difference == nil)
     }

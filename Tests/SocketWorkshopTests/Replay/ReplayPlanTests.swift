@@ -56,10 +56,10 @@ struct ReplayPlanTests {
     func captured() throws {
         let file = SampleCapture.recording()
         var index = ExportIndex()
-        try index.take(file)
+        try index.absorb(file)
         let row = try #require(index.rows.first)
         var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: .zero ... .seconds(9)))
-        try reader.take(file)
+        try reader.absorb(file)
         let plan = ReplayPlan(reader.finish(row))
         #expect(plan.steps.first?.action == .send(Array("PING\r\n".utf8)))
         #expect(plan.answer == Array("+PONG\r\n".utf8))
@@ -149,31 +149,31 @@ struct SweepTests {
         var tally = SweepTally(Self.outcome("+1 ok\r\n"))
         for offset in 1...4 {
             let answer = offset == 2 ? "-ERR\r\n" : offset == 3 ? "+2 ok\r\n" : "+1 ok\r\n"
-            tally.take(Self.outcome(answer), of: SweepTrial(.split, at: offset))
+            tally.absorb(Self.outcome(answer), of: SweepTrial(.split, at: offset))
         }
         #expect(tally.findings.first { $0.test == .split }?.answers == [2, 3])
-        tally.takeControl(Self.outcome("+3 ok\r\n"))
+        tally.absorbControl(Self.outcome("+3 ok\r\n"))
         let split = try #require(tally.findings.first { $0.test == .split })
         #expect(split.answers == [2] && split.endings.isEmpty && split.trials == 4)
         #expect(split.firstAnswer?.offset == 2 && split.firstAnswer?.difference.offset == 0)
         // A repeated trial counts once, by its last outcome.
-        tally.take(Self.outcome("+1 ok\r\n"), of: SweepTrial(.split, at: 2))
+        tally.absorb(Self.outcome("+1 ok\r\n"), of: SweepTrial(.split, at: 2))
         #expect(tally.findings.allSatisfy { !$0.isFinding } && tally.findings[0].trials == 4)
     }
 
     @Test("endings are compared apart from answers")
     func endings() {
         var tally = SweepTally(Self.outcome("ok"))
-        tally.take(Self.outcome("ok", .closed), of: SweepTrial(.split, at: 1))
-        tally.take(Self.outcome("o", .open, isStalled: true), of: SweepTrial(.split, at: 2))
-        tally.take(Self.outcome("ok", .open), of: SweepTrial(.halfClose, at: 1))
+        tally.absorb(Self.outcome("ok", .closed), of: SweepTrial(.split, at: 1))
+        tally.absorb(Self.outcome("o", .open, isStalled: true), of: SweepTrial(.split, at: 2))
+        tally.absorb(Self.outcome("ok", .open), of: SweepTrial(.halfClose, at: 1))
         #expect(tally.findings[0].endings == [1] && tally.findings[0].answers == [2])
         #expect(tally.findings.first { $0.test == .halfClose }?.endings == [1])
         #expect(tally.stalled == [SweepTrial(.split, at: 2)] && !tally.closes)
-        tally.take(Self.outcome("ok", .closed), of: SweepTrial(.halfClose, at: 1))
+        tally.absorb(Self.outcome("ok", .closed), of: SweepTrial(.halfClose, at: 1))
         #expect(tally.findings.first { $0.test == .halfClose }?.isFinding == false)
         // Controls that end this way and that say nothing about endings.
-        tally.takeControl(Self.outcome("ok", .closed))
+        tally.absorbControl(Self.outcome("ok", .closed))
         #expect(tally.findings[0].endings.isEmpty)
         #expect(SweepTally(Self.outcome("ok", .closed)).closes)
     }
@@ -183,7 +183,7 @@ struct SweepTests {
         var tally = SweepTally(Self.outcome("ok"))
         for offset in 0..<64 {
             let answer = [UInt8](repeating: UInt8(offset), count: 1 << 19)
-            tally.take(SweepOutcome(answer: answer, ending: .open), of: SweepTrial(.split, at: offset))
+            tally.absorb(SweepOutcome(answer: answer, ending: .open), of: SweepTrial(.split, at: offset))
         }
         #expect(tally.findings[0].answers == Array(0..<64))
     }

@@ -54,10 +54,10 @@ extension ComposerState {
             return Recipient(id: id, socket: socket, refusal: refusal)
         }
         guard let injection = injection(into: socket, in: shared) else {
-            return Recipient(id: id, socket: socket, refusal: TalkWords.whyNoWriting(socket))
+            return Recipient(id: id, socket: socket, refusal: TrafficWords.whyNoWriting(socket))
         }
         return Recipient(
             id: id, socket: socket, injection: injection,
-            refusal: injection.socket.map(TalkWords.whyNoWriting) ?? "\(injection.id) is no longer listed")
+            refusal: injection.socket.map(TrafficWords.whyNoWriting) ?? "\(injection.id) is no longer listed")
     }
 }

@@ -26,7 +26,7 @@ package struct FieldState: Sendable {
         guard var field = open else { return }
         change(&field.editor)
         (field.error, field.wrong, field.choice) = (nil, nil, nil)
-        if field.purpose == .talkSearch, !field.editor.isEmpty,
+        if field.purpose == .trafficSearch, !field.editor.isEmpty,
             case .failure(let failure) = PayloadSearch.parse(field.editor.text)
         {
             field.error = "column \(failure.column): \(failure.message)"

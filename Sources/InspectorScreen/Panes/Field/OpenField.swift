@@ -3,7 +3,7 @@ import InspectorCore
 /// A line above the footer in which a filter, a search or a command is typed.
 package struct OpenField: Equatable, Sendable {
     package enum Purpose: Equatable, Sendable {
-        case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command, instant
+        case listFilter, listSearch, eventFilter, eventSearch, trafficSearch, helpFilter, command, instant
 
         /// Whether the typed text is a filter.
         var isFilter: Bool { self == .listFilter || self == .eventFilter }
@@ -23,7 +23,7 @@ package struct OpenField: Equatable, Sendable {
     var verb: String {
         switch purpose {
         case .listFilter, .eventFilter, .helpFilter: "apply"
-        case .listSearch, .eventSearch, .talkSearch: "search"
+        case .listSearch, .eventSearch, .trafficSearch: "search"
         case .command: "run"
         case .instant: "go to"
         }

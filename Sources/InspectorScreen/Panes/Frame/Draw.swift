@@ -11,7 +11,7 @@ package func draw(_ model: Model, _ size: Size) -> Canvas {
     }
     switch model.tab {
     case .start: StartView.draw(model, layout, on: &canvas)
-    case .list, .talk, .detail, .events, .output: drawPanes(model, layout, on: &canvas)
+    case .list, .traffic, .detail, .events, .output: drawPanes(model, layout, on: &canvas)
     }
     Footer.draw(model, layout, on: &canvas)
     PaletteView.draw(model, layout, on: &canvas)
@@ -25,9 +25,9 @@ private func drawPanes(_ model: Model, _ layout: ScreenLayout, on canvas: inout 
     if layout.list.height > 0 { ListView.draw(model, layout.list, on: &canvas) }
     PreviewView.draw(model, layout.preview, on: &canvas)
     WarningsView.draw(model, layout.warnings, on: &canvas)
-    if layout.talk.height > 0 {
-        TalkView.draw(model, layout.talkLayout, on: &canvas)
-        ComposerView.draw(model, layout.talkLayout.composer, on: &canvas)
+    if layout.trafficPane.height > 0 {
+        TrafficView.draw(model, layout.trafficLayout, on: &canvas)
+        ComposerView.draw(model, layout.trafficLayout.composer, on: &canvas)
     }
     if layout.detail.height > 0 { DetailView.draw(model, layout.detail, on: &canvas) }
     if model.tab == .events { EventsView.draw(model, layout.body, on: &canvas) }

@@ -109,7 +109,7 @@ package enum Footer {
             if model.events.matching == nil, kept > Int(all) { text += ", \(Format.count(kept - Int(all), "note"))" }
             if model.log.lost > 0 { text += ", \(model.log.lost) lost" }
             return text
-        case .talk:
+        case .traffic:
             let rules = model.selected.map { model.replies(for: $0) } ?? []
             guard let rule = rules.first else { return "" }
             return "auto-reply: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
@@ -140,7 +140,7 @@ package enum Footer {
         let label =
             switch field.purpose {
             case .listFilter, .eventFilter: " filter "
-            case .eventSearch, .listSearch, .talkSearch: " search "
+            case .eventSearch, .listSearch, .trafficSearch: " search "
             case .helpFilter: " help with "
             case .command: " :"
             case .instant: " time "

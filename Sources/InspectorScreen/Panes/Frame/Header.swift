@@ -124,7 +124,7 @@ package enum Header {
         switch model.tab {
         case .start: return Line()
         case .list: return Line.fitting([true, false].map { list(model, withOrder: $0) }, in: room)
-        case .talk: return connection(model, room: room)
+        case .traffic: return connection(model, room: room)
         case .detail: return Line.fitting(places(model), in: room)
         case .events:
             var line = chip(model.events.filter, model)

@@ -25,7 +25,7 @@ package enum PreviewView {
         let tail = rect.trimmed(top: last + 1)
         guard tail.height > 1, socket.role != .listener else { return }
         canvas.rule(row: 0, in: tail, title: Line("traffic", Style(.heading)), model.glyphs)
-        TalkView.drawTail(model, tail.trimmed(top: 1), on: &canvas)
+        TrafficView.drawTail(model, tail.trimmed(top: 1), on: &canvas)
     }
 
     private static func title(_ model: Model, _ socket: SocketSnapshot) -> Line {

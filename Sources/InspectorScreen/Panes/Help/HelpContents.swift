@@ -46,7 +46,7 @@ package struct HelpContents {
         }
         tell(help.context, "")
         if help.context.isText { tell(help.context, edits: true, "editing a line") }
-        let others: [KeyContext] = [.rewound, .list, .talk, .composer, .detail, .events]
+        let others: [KeyContext] = [.rewound, .list, .traffic, .composer, .detail, .events]
         for other in others where other != help.context { tell(other, other.title) }
         add("commands after :, in scripts, and bound to keys", commands)
         add("marks", marks(model))

@@ -20,7 +20,7 @@ package struct FoundPane: Equatable, Sendable {
     package var current: FoundMatch? { matches.indices.contains(cursor) ? matches[cursor] : nil }
 
     /// Adds matches, unless they are from another search.
-    mutating func take(_ news: FindProgress) {
+    mutating func absorb(_ news: FindProgress) {
         guard news.number == request.number else { return }
         matches += news.matches
         progress = news

@@ -23,18 +23,18 @@ struct HostColumns {
     init(width: Int, hasContainers: Bool = false, hasNamespaces: Bool = false) {
         // The program, its peer, the unread bytes and the warnings are always shown.
         var room = width - 1 - 11 - 10 - 8 - 2
-        func take(_ columns: Int) -> Bool {
+        func reserve(_ columns: Int) -> Bool {
             guard room >= columns else { return false }
             room -= columns
             return true
         }
-        let hasAsks = take(10)
-        let hasUnsent = take(7)
-        let hasState = take(7)
-        let hasLasting = take(6)
-        let hasDescriptor = take(5)
-        let showsContainers = hasContainers && take(13)
-        let showsNamespaces = hasNamespaces && take(11)
+        let hasAsks = reserve(10)
+        let hasUnsent = reserve(7)
+        let hasState = reserve(7)
+        let hasLasting = reserve(6)
+        let hasDescriptor = reserve(5)
+        let showsContainers = hasContainers && reserve(13)
+        let showsNamespaces = hasNamespaces && reserve(11)
         let more = max(0, room)
         let (moreProgram, morePeer) = (more * 2 / 5, more * 2 / 5)
         var x = 1

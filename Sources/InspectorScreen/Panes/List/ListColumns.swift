@@ -26,7 +26,7 @@ package struct ListColumns {
         let fixed = idWidth + 4
         let leastPeer = min(Self.leastPeer, max(1, width - fixed - 1 - 15 - 2))
         var room = width - fixed - (leastPeer + 1) - 15 - 2
-        func take(_ columns: Int) -> Bool {
+        func reserve(_ columns: Int) -> Bool {
             // A less important column is never shown if a more important one had no room.
             guard room >= columns else {
                 room = min(room, 5)
@@ -35,10 +35,10 @@ package struct ListColumns {
             room -= columns
             return true
         }
-        let hasState = take(11)
-        let hasWriting = take(12)
-        let hasReceiveRate = take(6)
-        let hasSendRate = take(6)
+        let hasState = reserve(11)
+        let hasWriting = reserve(12)
+        let hasReceiveRate = reserve(6)
+        let hasSendRate = reserve(6)
         // Amounts are shown in full before the peer gets more room.
         var (moreReading, moreWriting) = (0, 0)
         func widen(_ column: inout Int, by columns: Int) {
@@ -51,7 +51,7 @@ package struct ListColumns {
         if hasWriting { widen(&moreWriting, by: 3) }
         // More room for the peer is better than an optional column that was not chosen.
         let wanted = ListColumn.optional.filter { chosen.contains($0.name) }
-        let shown = wanted.prefix { take($0.width + 1) }
+        let shown = wanted.prefix { reserve($0.width + 1) }
         let morePeer = min(room, 4 + max(0, room - 4) * 2 / 3)
         room -= morePeer
         widen(&moreReading, by: 10)

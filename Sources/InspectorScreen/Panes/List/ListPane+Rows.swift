@@ -10,7 +10,7 @@ extension ListPane {
     mutating func orderRows(_ snapshot: EngineSnapshot, in shared: Shared) {
         var sockets = snapshot.sockets
         if !filter.isEmpty { sockets = filter.matching(sockets, snapshot.time, shared.findings) }
-        programs?.take(sockets, shared.findings)
+        programs?.absorb(sockets, shared.findings)
         if showsMarked { sockets = sockets.filter { marked.contains($0.id) } }
         let isAll = sockets.count == snapshot.sockets.count
         if !showsLegs { sockets = snapshot.joiningPairs(sockets) }

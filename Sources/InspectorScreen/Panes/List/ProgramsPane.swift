@@ -53,7 +53,7 @@ package struct ProgramsPane: Hashable, Sendable {
     package var current: Row? { rows.indices.contains(cursor) ? rows[cursor] : nil }
 
     /// Counts the live ones of these sockets. The worst program comes first.
-    mutating func take(_ sockets: [SocketSnapshot], _ findings: Findings) {
+    mutating func absorb(_ sockets: [SocketSnapshot], _ findings: Findings) {
         let place = cursor
         var found: [Owner: Row] = [:]
         for socket in sockets where socket.isLive {

@@ -15,7 +15,7 @@ package struct OutputState: Sendable {
         package static func < (one: Place, other: Place) -> Bool { (one.row, one.part) < (other.row, other.part) }
     }
 
-    mutating func take(_ news: ChildNews) { text.add(news.output, dropped: news.dropped) }
+    mutating func absorb(_ news: ChildNews) { text.add(news.output, dropped: news.dropped) }
 
     /// Scrolls by screen rows. At the end it starts to follow.
     mutating func scroll(_ step: Int, width: Int, height: Int, _ sanitizer: Sanitizer) {

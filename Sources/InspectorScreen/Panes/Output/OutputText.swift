@@ -47,7 +47,7 @@ package struct OutputText: Equatable, Sendable {
             rows.append(.dropped(dropped))
         }
         var rest = bytes[...]
-        if followsReturn, dropped == 0, rest.first == 0x0A { takeLineFeed(&rest) }
+        if followsReturn, dropped == 0, rest.first == 0x0A { acceptLineFeed(&rest) }
         if !bytes.isEmpty { followsReturn = false }
         while !rest.isEmpty {
             let part = rest.prefix(Self.longest - open.count).prefix { $0 != 0x0A && $0 != 0x0D }
@@ -61,7 +61,7 @@ package struct OutputText: Equatable, Sendable {
             case 0x0D:
                 rest.removeFirst()
                 endLine(1)
-                if rest.first == 0x0A { takeLineFeed(&rest) }
+                if rest.first == 0x0A { acceptLineFeed(&rest) }
                 followsReturn = rest.isEmpty
             default: endLine(0)
             }
@@ -70,7 +70,7 @@ package struct OutputText: Equatable, Sendable {
     }
 
     /// Takes the line feed that follows the carriage return of the last line.
-    private mutating func takeLineFeed(_ rest: inout ArraySlice<UInt8>) {
+    private mutating func acceptLineFeed(_ rest: inout ArraySlice<UInt8>) {
         rest.removeFirst()
         if case .line(let bytes, 1) = rows.last { rows[rows.count - 1] = .line(bytes, ending: 2) }
     }

@@ -64,10 +64,10 @@ package struct TrafficDocument {
         clock = model.shownClock
         sanitizer = model.sanitizer
         glyphs = model.glyphs
-        expanded = model.traffic.talk.expanded
+        expanded = model.traffic.scroll.expanded
         socket = model.selected
         answerKey = model.answerKey
-        expandKey = model.naming("{expand}", of: .talk)
+        expandKey = model.naming("{expand}", of: .traffic)
         let traffic = model.traffic.shown(in: model.shared)
         let isHidden: (TrafficItem) -> Bool = {
             model.traffic.hidesControlFrames && $0.webSocket?.kind.isControl == true
@@ -84,7 +84,7 @@ package struct TrafficDocument {
         self.blocks = []
         blocks += merged.flatMap(inParts)
         if traffic.items.count == hidden || model.selected == nil {
-            for (index, text) in TalkWords.empty(model).enumerated() {
+            for (index, text) in TrafficWords.empty(model).enumerated() {
                 blocks.append(Block(key: .waiting(index), content: .waiting(text)))
             }
         }

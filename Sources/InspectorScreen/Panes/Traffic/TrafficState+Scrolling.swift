@@ -4,19 +4,19 @@ import SocketCore
 /// The cursor in the laid-out traffic.
 extension TrafficState {
     /// The scroll position of the selected connection's traffic.
-    package var talk: TalkState { socket.flatMap { talks[$0] } ?? TalkState() }
+    package var scroll: TrafficScroll { socket.flatMap { scrolls[$0] } ?? TrafficScroll() }
 
-    mutating func editTalk(_ change: (inout TalkState) -> Void) {
+    mutating func editScroll(_ change: (inout TrafficScroll) -> Void) {
         guard let socket else { return }
-        var talk = talk
-        change(&talk)
-        talks[socket] = talk
+        var scroll = scroll
+        change(&scroll)
+        scrolls[socket] = scroll
     }
 
     /// Returns the item at the cursor, or the last one while following.
     func item(in document: TrafficDocument) -> TrafficItem? {
         guard socket != nil else { return nil }
-        let place = talk.cursor.map(document.place) ?? document.end
+        let place = scroll.cursor.map(document.place) ?? document.end
         for block in document.blocks.prefix(place.block + 1).reversed() {
             if case .item(let item, _) = block.content { return item }
         }
@@ -38,16 +38,16 @@ extension TrafficState {
     /// Moves the cursor by `step` lines. Moving up stops following, and reaching the last line resumes it.
     mutating func scroll(_ step: Int, in document: TrafficDocument, height: Int) {
         guard step != 0, !document.blocks.isEmpty else { return }
-        let talk = talk
-        if talk.isFollowing && step > 0 { return }
+        let scroll = scroll
+        if scroll.isFollowing && step > 0 { return }
         let rows = max(1, height)
         let end = document.end
-        let cursor = document.moved(talk.isFollowing ? end : talk.cursor.map(document.place) ?? end, by: step)
-        var top = talk.isFollowing ? document.followingTop(rows: rows) : talk.top.map(document.place) ?? cursor
+        let cursor = document.moved(scroll.isFollowing ? end : scroll.cursor.map(document.place) ?? end, by: step)
+        var top = scroll.isFollowing ? document.followingTop(rows: rows) : scroll.top.map(document.place) ?? cursor
         if cursor < top { top = cursor }
         let bottom = document.moved(top, by: rows - 1)
         if bottom < cursor { top = document.moved(cursor, by: 1 - rows) }
-        editTalk {
+        editScroll {
             $0.isFollowing = step > 0 && cursor == end
             $0.cursor = $0.isFollowing ? nil : document.position(cursor)
             $0.top = $0.isFollowing ? nil : document.position(top)
@@ -55,15 +55,15 @@ extension TrafficState {
     }
 
     mutating func toggleFollow(in document: TrafficDocument, height: Int) {
-        if talk.isFollowing {
+        if scroll.isFollowing {
             guard !document.blocks.isEmpty else { return }
-            editTalk {
+            editScroll {
                 $0.isFollowing = false
                 $0.cursor = document.position(document.end)
                 $0.top = document.position(document.followingTop(rows: max(1, height)))
             }
         } else {
-            editTalk {
+            editScroll {
                 $0.isFollowing = true
                 $0.cursor = nil
                 $0.top = nil
@@ -74,14 +74,14 @@ extension TrafficState {
     /// Expands or folds the item at the cursor, or the last one while following.
     mutating func toggleExpanded(in document: TrafficDocument) {
         guard socket != nil else { return }
-        let place = talk.cursor.map(document.place) ?? document.end
+        let place = scroll.cursor.map(document.place) ?? document.end
         for block in document.blocks.prefix(place.block + 1).reversed() {
             guard case .item(let sequence) = block.key else { continue }
-            return editTalk { talk in
-                if talk.expanded.remove(sequence) == nil { talk.expanded.insert(sequence) }
+            return editScroll { scroll in
+                if scroll.expanded.remove(sequence) == nil { scroll.expanded.insert(sequence) }
                 // Expanding adds or removes its parts.
-                guard talk.cursor != nil else { return }
-                (talk.cursor, talk.top) = (TrafficPosition(block.key), TrafficPosition(block.key))
+                guard scroll.cursor != nil else { return }
+                (scroll.cursor, scroll.top) = (TrafficPosition(block.key), TrafficPosition(block.key))
             }
         }
     }

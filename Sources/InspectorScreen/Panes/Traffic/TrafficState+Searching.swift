@@ -2,7 +2,7 @@ import InspectorCore
 import SocketCore
 
 /// The last match.
-package struct TalkMatch: Equatable, Sendable {
+package struct TrafficMatch: Equatable, Sendable {
     package var item: UInt64
     package var offset: Int
 }
@@ -41,7 +41,7 @@ extension TrafficState {
         }
         let index = next(step, in: matches, document)
         if let item = document.item(at: matches[index].block) {
-            unfold(TalkMatch(item: item.sequence, offset: matches[index].offset), of: item, in: document)
+            unfold(TrafficMatch(item: item.sequence, offset: matches[index].offset), of: item, in: document)
         }
         return .hint("match \(index + 1) of \(matches.count) for \(search.text)")
     }
@@ -56,7 +56,7 @@ extension TrafficState {
         {
             return ((index + step) % count + count) % count
         }
-        guard let cursor = talk.cursor else { return step > 0 ? 0 : count - 1 }
+        guard let cursor = scroll.cursor else { return step > 0 ? 0 : count - 1 }
         let block = document.place(cursor).block
         if step > 0 { return matches.firstIndex { $0.block >= block } ?? 0 }
         return matches.lastIndex { $0.block <= block } ?? count - 1
@@ -64,21 +64,21 @@ extension TrafficState {
 
     /// Unfolds the item of an earlier match. Returns whether the item is still kept. If so, call `goToMatch` to show
     /// it.
-    mutating func unfold(_ match: TalkMatch, in document: TrafficDocument) -> Bool {
+    mutating func unfold(_ match: TrafficMatch, in document: TrafficDocument) -> Bool {
         guard let block = document.blocks.firstIndex(where: { $0.key == .item(match.item) }) else { return false }
         if let item = document.item(at: block) { unfold(match, of: item, in: document) }
         return true
     }
 
-    private mutating func unfold(_ match: TalkMatch, of item: TrafficItem, in document: TrafficDocument) {
+    private mutating func unfold(_ match: TrafficMatch, of item: TrafficItem, in document: TrafficDocument) {
         self.match = match
-        if document.isFolded(item) { editTalk { $0.expanded.insert(item.sequence) } }
+        if document.isFolded(item) { editScroll { $0.expanded.insert(item.sequence) } }
     }
 
     /// Moves the cursor to the last match, in the document with its item unfolded.
     mutating func goToMatch(in document: TrafficDocument, height: Int) {
         guard let match, let place = document.place(of: match.offset, in: match.item) else { return }
-        editTalk {
+        editScroll {
             $0.isFollowing = false
             $0.cursor = document.position(place)
             $0.top = document.position(document.moved(place, by: -(height / 3)))
@@ -87,7 +87,7 @@ extension TrafficState {
 
     /// Takes the awaited match, if it is in the selected connection and its traffic is known. A match in another
     /// connection is dropped.
-    mutating func takeAwaited(in shared: Shared) -> TalkMatch? {
+    mutating func takeAwaited(in shared: Shared) -> TrafficMatch? {
         guard let awaited else { return nil }
         let isElsewhere = awaited.socket != socket
         guard isElsewhere || (shared.frozen.map { $0.trafficOf == socket } ?? isKnown) else { return nil }

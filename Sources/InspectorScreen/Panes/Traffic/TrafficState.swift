@@ -6,7 +6,7 @@ package struct TrafficState: Equatable, Sendable {
     /// A match to show once the traffic of its connection is known.
     struct AwaitedMatch: Equatable, Sendable {
         var socket: SocketID
-        var match: TalkMatch
+        var match: TrafficMatch
     }
 
     /// The selected connection, whose traffic it is.
@@ -17,13 +17,13 @@ package struct TrafficState: Equatable, Sendable {
     /// The number of bytes transferred before its traffic was kept.
     package private(set) var unseen: UInt64 = 0
     /// The scroll position of each connection's traffic.
-    package internal(set) var talks: [SocketID: TalkState] = [:]
+    package internal(set) var scrolls: [SocketID: TrafficScroll] = [:]
     package internal(set) var viewMode = ViewMode.auto
     /// Whether pings, pongs and Closes are hidden between the messages of a WebSocket.
     package internal(set) var hidesControlFrames = false
     /// The search in payloads. `match` is its last match.
     package private(set) var search: PayloadSearch?
-    package internal(set) var match: TalkMatch?
+    package internal(set) var match: TrafficMatch?
     var awaited: AwaitedMatch?
     /// The sent files, by socket.
     package internal(set) var sentFiles: [SocketID: [SentFile]] = [:]
@@ -41,7 +41,7 @@ package struct TrafficState: Equatable, Sendable {
 
     /// Takes a snapshot's traffic, unless it is for an earlier request. `facts` is the socket, if its program may have
     /// started to keep traffic only now.
-    package mutating func take(_ new: TrafficSnapshot?, of owner: SocketID?, facts: SocketSnapshot? = nil) {
+    package mutating func absorb(_ new: TrafficSnapshot?, of owner: SocketID?, facts: SocketSnapshot? = nil) {
         guard let new, socket != nil, owner == socket else { return }
         if !isKnown, let facts { unseen = Self.unseen(facts, new) }
         snapshot = new
@@ -63,14 +63,14 @@ package struct TrafficState: Equatable, Sendable {
     mutating func begin(_ search: PayloadSearch) { (self.search, match) = (search, nil) }
 
     /// Starts a search for an earlier match, which is shown once the traffic there is known.
-    mutating func awaitTraffic(at match: TalkMatch, of socket: SocketID, for search: PayloadSearch) {
+    mutating func awaitTraffic(at match: TrafficMatch, of socket: SocketID, for search: PayloadSearch) {
         self.search = search
         awaited = AwaitedMatch(socket: socket, match: match)
     }
 
     /// Drops what is remembered of sessions that are gone.
     mutating func forget(_ isGone: (SocketID) -> Bool) {
-        for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
+        for id in Array(scrolls.keys) where isGone(id) { scrolls[id] = nil }
         for id in Array(sentFiles.keys) where isGone(id) { sentFiles[id] = nil }
     }
 }

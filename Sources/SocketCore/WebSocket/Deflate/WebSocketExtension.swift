@@ -28,7 +28,7 @@ package struct WebSocketExtension: Equatable, Sendable {
             if grammar.isAtEndOfElement { continue }
             guard let entry = grammar.entry() else { return nil }
             found.append(entry)
-        } while grammar.take(0x2C)
+        } while grammar.accept(0x2C)
         return grammar.isAtEnd ? found : nil
     }
 }
@@ -58,7 +58,7 @@ private struct HeaderGrammar {
     }
 
     /// Takes a byte and the white space around it if that byte is next.
-    mutating func take(_ byte: UInt8) -> Bool {
+    mutating func accept(_ byte: UInt8) -> Bool {
         skipSpace()
         guard !isAtEnd, bytes[index] == byte else { return false }
         index += 1
@@ -69,10 +69,10 @@ private struct HeaderGrammar {
     mutating func entry() -> WebSocketExtension? {
         guard let name = token() else { return nil }
         var entry = WebSocketExtension(name)
-        while take(0x3B) {
+        while accept(0x3B) {
             guard let name = token() else { return nil }
             var parameter = WebSocketExtension.Parameter(name)
-            if take(0x3D) {
+            if accept(0x3D) {
                 guard let value = token() ?? quotedToken() else { return nil }
                 parameter.value = value
             }

@@ -43,7 +43,7 @@ package struct HTTPHeadParser: Equatable, Sendable {
         bytes.withUnsafeBytes { bytes in
             for (index, byte) in bytes.enumerated() {
                 do throws(HTTPHeadFault) {
-                    guard try take(byte) else { continue }
+                    guard try accept(byte) else { continue }
                     return .head(try head(), taken: index + 1)
                 } catch {
                     gathered = []
@@ -55,7 +55,7 @@ package struct HTTPHeadParser: Equatable, Sendable {
     }
 
     /// Takes one byte. Returns `true` if it ended the empty line.
-    private mutating func take(_ byte: UInt8) throws(HTTPHeadFault) -> Bool {
+    private mutating func accept(_ byte: UInt8) throws(HTTPHeadFault) -> Bool {
         guard gathered.count < limit else {
             throw HTTPHeadFault(problem: "the head is longer than \(limit) bytes", isTooLong: true)
         }

@@ -84,14 +84,14 @@ package struct HTTPBodyPrefix: Equatable, Sendable {
     mutating func receive(_ more: RawSpan) -> Int {
         more.withUnsafeBytes { more in
             // The end of a chunked body is found only byte by byte.
-            guard !isChunked else { return takeChunked(more) }
+            guard !isChunked else { return absorbChunked(more) }
             let taken = min(more.count, (length ?? .max) - bytes.count, Self.limit - bytes.count)
             bytes += more.prefix(taken)
             return taken
         }
     }
 
-    private mutating func takeChunked(_ more: UnsafeRawBufferPointer) -> Int {
+    private mutating func absorbChunked(_ more: UnsafeRawBufferPointer) -> Int {
         var taken = 0
         while taken < more.count, !isWhole {
             bytes.append(more[taken])

@@ -59,7 +59,7 @@ struct MessageAssembler: ~Copyable {
     private(set) var delivered = 0
     /// The bytes put into the inflater and the bytes it produced, including those of abandoned messages.
     private(set) var inflation = 0
-    /// The most that one call of `take` can inflate, if less than the message's limit.
+    /// The most that one call of `absorb` can inflate, if less than the message's limit.
     var allowance = Int.max
     /// The memory that an unfinished message delivered whole can use now, if less than the message limit, and the limit
     /// it derives from.
@@ -149,7 +149,7 @@ struct MessageAssembler: ~Copyable {
         message.isSkipped = header.isCompressed && hasLostWindow
     }
 
-    /// Discards the message for which `take` has just thrown `messageTooBig`, and later messages that depend on its
+    /// Discards the message for which `absorb` has just thrown `messageTooBig`, and later messages that depend on its
     /// window. Their frames are still taken.
     mutating func skip(into events: inout [WebSocketEvent]) {
         inflater = nil
@@ -167,8 +167,8 @@ struct MessageAssembler: ~Copyable {
 
     /// Takes payload of the current frame, unmasks it and delivers the result. Also called for the empty payload of an
     /// empty frame.
-    mutating func take(
-        _ bytes: UnsafeRawBufferPointer, key: UInt32?, spares: inout SpareArrays, into events: inout [WebSocketEvent]
+    mutating func absorb(
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, spares: inout LargeArrayPool, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         missing -= bytes.count
         let isOver = isFinal && missing == 0

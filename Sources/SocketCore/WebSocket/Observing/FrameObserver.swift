@@ -72,7 +72,7 @@ struct FrameObserver: ~Copyable {
                 case .header(let header): try begin(header, now: now, into: &items)
                 case .payload(let range, let key, let isLast):
                     let bytes = UnsafeRawBufferPointer(rebasing: input[range])
-                    try take(bytes, key: key, isLast: isLast, now: now, into: &items)
+                    try absorb(bytes, key: key, isLast: isLast, now: now, into: &items)
                 }
             }
         } catch {
@@ -101,10 +101,10 @@ struct FrameObserver: ~Copyable {
             }
         }
         guard header.length == 0 else { return }
-        try take(UnsafeRawBufferPointer(start: nil, count: 0), key: nil, isLast: true, now: now, into: &items)
+        try absorb(UnsafeRawBufferPointer(start: nil, count: 0), key: nil, isLast: true, now: now, into: &items)
     }
 
-    private mutating func take(
+    private mutating func absorb(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime,
         into items: inout [ObservedItem]
     ) throws(WebSocketFailure) {
@@ -126,8 +126,8 @@ struct FrameObserver: ~Copyable {
     /// Assembles payload. A message that would exceed the allowance is skipped.
     private mutating func assemble(_ bytes: UnsafeRawBufferPointer, key: UInt32?) throws(WebSocketFailure) {
         guard assembler.inflates else {
-            var spares = SpareArrays()
-            return try assembler.take(bytes, key: key, spares: &spares, into: &chunks)
+            var spares = LargeArrayPool()
+            return try assembler.absorb(bytes, key: key, spares: &spares, into: &chunks)
         }
         let room = max(0, allowance - bytes.count)
         let isShort = room < assembler.inflatedRoom
@@ -143,10 +143,10 @@ struct FrameObserver: ~Copyable {
     ) throws(WebSocketFailure) {
         let before = assembler.inflation
         defer { allowance -= assembler.inflation - before }
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         assembler.allowance = room
         do throws(WebSocketFailure) {
-            try assembler.take(bytes, key: key, spares: &spares, into: &chunks)
+            try assembler.absorb(bytes, key: key, spares: &spares, into: &chunks)
         } catch {
             guard case .messageTooBig(let limit) = error else { throw error }
             skip(isShort ? Self.tooMuch : "not inflated: over \(limit) bytes")

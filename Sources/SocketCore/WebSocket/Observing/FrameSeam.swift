@@ -17,7 +17,7 @@ package struct FrameSeam: Sendable {
 
     /// Takes the next bytes to be sent, up to the first position where a message can be inserted. Returns the number
     /// taken.
-    package mutating func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    package mutating func absorb(_ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = 0
         while offset < bytes.count, !isOver {
             do throws(WebSocketFailure) {
@@ -37,9 +37,9 @@ package struct FrameSeam: Sendable {
     }
 
     /// Takes all of these bytes, regardless of such positions within them.
-    package mutating func takeAll(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func absorbAll(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
-        while !rest.isEmpty, !isOver { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(take(rest))) }
+        while !rest.isEmpty, !isOver { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(absorb(rest))) }
     }
 
     private mutating func endFrame() {

@@ -28,7 +28,7 @@ extension DatagramSession {
             case .bytes(let count):
                 let batch = engine.inbox.batch(count, port: link.local?.port ?? 0)
                 weight += batch.weight
-                take(batch)
+                absorb(batch)
                 if engine.mustLeaveOff { return }
                 // Fewer than requested means that there are no more, unless long datagrams left no room.
                 if count < most, limit <= 65_535 { return }
@@ -40,7 +40,7 @@ extension DatagramSession {
         }
     }
 
-    private func take(_ batch: DatagramBatch) {
+    private func absorb(_ batch: DatagramBatch) {
         count(batch)
         let own = dropForeign(batch)
         guard !own.isEmpty else { return }

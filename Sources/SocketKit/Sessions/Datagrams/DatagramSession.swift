@@ -114,7 +114,7 @@ final class DatagramSession: EngineSession {
     func handle(_ readiness: Readiness) {
         guard let link = links.first(where: { $0.index == readiness.token.index }) else { return }
         if readiness.hungUp || readiness.hasError {
-            takeError(of: link, isReadable: readiness.readable, isHungUp: readiness.hungUp)
+            handleError(of: link, isReadable: readiness.readable, isHungUp: readiness.hungUp)
         }
         if readiness.readable, !isClosed { receive(link) }
         if readiness.writable, !isClosed {
@@ -230,7 +230,7 @@ final class DatagramSession: EngineSession {
     /// Handles EPOLLERR or EPOLLHUP. A pending error is reported and ends nothing. More than 8 consecutive hang-ups
     /// with neither an error nor input mean that the descriptor was shut down. Messages in the error queue come from
     /// options that user code has set, and end nothing.
-    private func takeError(of link: Link, isReadable: Bool, isHungUp: Bool) {
+    private func handleError(of link: Link, isReadable: Bool, isHungUp: Bool) {
         let errno = engine.kernel.pendingError(link.socket.descriptor)
         guard errno == 0 else {
             link.emptyReports = 0

@@ -133,7 +133,7 @@ extension Connection {
 
     /// Handles EPOLLERR without a hang-up: a pending error, or messages in the error queue. The messages come from
     /// options that user code has set, and end nothing. Returns false if the connection has ended.
-    func takeError() -> Bool {
+    func handleError() -> Bool {
         // Bytes before the error go to the reads first. While the error is pending, it is reported again.
         if receiveAvailable() { return true }
         guard !machine.isClosed, let descriptor = socket?.descriptor else { return false }

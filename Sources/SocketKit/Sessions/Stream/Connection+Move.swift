@@ -87,7 +87,7 @@ extension Connection {
 extension EngineState {
     /// Takes over a connection from another engine. Nothing here can know of the session earlier. Whether bytes are
     /// waiting, or there is room to write, is determined again.
-    func take(_ moved: MovedConnection, for handle: AsyncSocket) {
+    func absorb(_ moved: MovedConnection, for handle: AsyncSocket) {
         counters.opened += 1
         let connection = Connection(
             id: moved.id, engine: self, handle: handle,

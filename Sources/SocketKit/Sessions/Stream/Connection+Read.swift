@@ -167,8 +167,8 @@ extension Connection {
     /// Receives into the array that the current read will deliver, so that the bytes of a long read aren't copied.
     private func receiveDirectly(_ descriptor: Int32, _ room: Int) -> Bool {
         var result = IOResult.wouldBlock
-        var spare = machine.reading.isUntouched ? SpareReads.shared.take(room) : []
-        defer { if !spare.isEmpty { SpareReads.shared.keep(spare) } }
+        var spare = machine.reading.isUntouched ? ReturnedArrays.shared.take(room) : []
+        defer { if !spare.isEmpty { ReturnedArrays.shared.keep(spare) } }
         machine.reading.receiveDirectly(reusing: &spare, now: engine.now) {
             result = engine.kernel.receive(descriptor, into: $0, peek: false)
             guard case .bytes(let count) = result else { return 0 }

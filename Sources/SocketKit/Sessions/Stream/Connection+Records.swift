@@ -90,7 +90,7 @@ extension Connection {
             let (count, outcome) = session.decrypt(bytes, into: LentBytes(lent))
             bytes = .none
             recordAlerts(session)
-            if count > 0 { take(UnsafeRawBufferPointer(rebasing: lent[..<count]), tls) }
+            if count > 0 { absorb(UnsafeRawBufferPointer(rebasing: lent[..<count]), tls) }
             guard outcome != .done || room == 0 else { continue }
             guard end(of: outcome, tls, session) else { return }
         }
@@ -116,7 +116,7 @@ extension Connection {
         return false
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer, _ tls: TLSLayer) {
+    private func absorb(_ bytes: UnsafeRawBufferPointer, _ tls: TLSLayer) {
         tls.plaintextReceived += UInt64(bytes.count)
         tape(bytes, isSent: false, isPlain: true)
         accept(bytes)

@@ -105,7 +105,7 @@ final class Connection: ConnectionStorage, EngineSession {
         if readiness.hungUp, hangUpEnds() { return }
         if readiness.peerClosed { markPeerClosed() }
         if readiness.hasError, !readiness.hungUp {
-            guard takeError() else { return finishStep() }
+            guard handleError() else { return finishStep() }
         } else if readiness.readable || readiness.hungUp || readiness.peerClosed && interest.isReadingOff {
             // With read interest off, only FIN is reported. Receive then too, because no bytes need precede it.
             receive()

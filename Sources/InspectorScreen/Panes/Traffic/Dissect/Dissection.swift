@@ -87,7 +87,7 @@ package struct Dissection: Sendable {
             requests.append(begin(socket))
         }
         guard stage == .running else { return requests }
-        if let bytes = tape?.take(traffic, wall: wall), !bytes.isEmpty {
+        if let bytes = tape?.absorb(traffic, wall: wall), !bytes.isEmpty {
             requests.append(.packets(run: run, bytes))
         }
         if let length = tape?.length, length > Self.lengthLimit {
@@ -109,12 +109,12 @@ package struct Dissection: Sendable {
         return .tree(run: run, item: item, frames: Array(frames.prefix(Self.frameLimit)))
     }
 
-    mutating func take(_ news: DissectionNews) {
+    mutating func absorb(_ news: DissectionNews) {
         guard news.run == run, stage != .off else { return }
         switch news {
         case .lines(_, let lines, let cut):
             self.cut += cut
-            for line in lines { take(line) }
+            for line in lines { absorb(line) }
         case .tree(_, let item, let lines, let more):
             if trees.count >= Self.treeLimit { trees = [:] }
             trees[item] = Tree(lines: lines, more: more)
@@ -123,7 +123,7 @@ package struct Dissection: Sendable {
         }
     }
 
-    private mutating func take(_ line: String) {
+    private mutating func absorb(_ line: String) {
         let fields = line.split(separator: "\t", maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, let frame = Int(fields[0]), let item = tape?.item(ofFrame: frame) else { return }
         guard total < Self.totalLimit, summaries[item, default: []].count < Self.lineLimit else {

@@ -52,7 +52,7 @@ package struct DissectionTape: Sendable {
     var isWhole: Bool { begun.isEmpty }
 
     /// Returns the new blocks since the last call. `wall` converts an instant to nanoseconds since 1970.
-    mutating func take(_ traffic: [TrafficItem], wall: (MonotonicTime) -> UInt64) -> [UInt8] {
+    mutating func absorb(_ traffic: [TrafficItem], wall: (MonotonicTime) -> UInt64) -> [UInt8] {
         let unfinished = begun.keys.min() ?? next
         let start = traffic.lastIndex { $0.sequence < min(next, unfinished) }.map { $0 + 1 } ?? 0
         for item in traffic[start...] where item.sequence >= next || begun[item.sequence] != nil {

@@ -2,9 +2,9 @@ import SocketCore
 import Testing
 
 /// Arrays of large messages, which are used again.
-struct SpareArraysTests {
+struct LargeArrayPoolTests {
     @Test func anArrayThatNobodyElseHoldsIsKeptAndGivenAgain() {
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         var sent = [UInt8](repeating: 1, count: 100_000)
         let memory = sent.withUnsafeBytes { $0.baseAddress }
         spares.keep(&sent)
@@ -19,7 +19,7 @@ struct SpareArraysTests {
     }
 
     @Test func anArrayThatSomebodyElseHoldsStaysAsItIs() {
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         var sent = [UInt8](repeating: 1, count: 100_000)
         let held = sent
         spares.keep(&sent)
@@ -29,17 +29,17 @@ struct SpareArraysTests {
     }
 
     @Test func noMoreIsKeptThanTheLimit() {
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         for _ in 0..<10 {
             var sent = [UInt8](repeating: 1, count: 1_000_000)
             spares.keep(&sent)
         }
-        #expect(spares.bytes <= SpareArrays.limit)
-        #expect(spares.bytes > SpareArrays.limit - 1_100_000)
+        #expect(spares.bytes <= LargeArrayPool.limit)
+        #expect(spares.bytes > LargeArrayPool.limit - 1_100_000)
     }
 
     @Test func aShortMessageTakesNoLongArrayAndAShortArrayIsNotKept() {
-        var spares = SpareArrays()
+        var spares = LargeArrayPool()
         var (short, long) = ([UInt8](repeating: 1, count: 1_000), [UInt8](repeating: 1, count: 1_000_000))
         spares.keep(&short)
         #expect(short.count == 1_000)

@@ -4,14 +4,14 @@ import SocketCore
 import Testing
 
 @Suite("Talking with a connection")
-struct TalkTests {
+struct TrafficTests {
     private let size = Size(80, 24)
     private var model: Model { Conversation.model(ascii: true, size: size) }
 
     @Test("What was opened is shown with the cursor in its composer, and Enter sends")
     func sends() {
         var model = model
-        #expect(model.tab == .talk && model.isComposing)
+        #expect(model.tab == .traffic && model.isComposing)
         model.type("quit?")
         #expect(model.press(.enter) == [.send(.write(Conversation.id, WriteRequest(Array("quit?\r\n".utf8), tag: 1)))])
         #expect(model.press(.enter) == [.send(.write(Conversation.id, WriteRequest([13, 10], tag: 2)))])
@@ -64,7 +64,7 @@ struct TalkTests {
         var model = model
         #expect(model.type("qQxr?12 jk").isEmpty)
         #expect(model.composer.editor.text == "qQxr?12 jk")
-        #expect(model.dialogs.open == nil && model.tab == .talk)
+        #expect(model.dialogs.open == nil && model.tab == .traffic)
         model.press(.alt("3"))
         #expect(model.tab == .detail)
     }
@@ -81,14 +81,14 @@ struct TalkTests {
         #expect(model.context == .menu && model.selected != nil, "elsewhere it is asked what becomes of it")
     }
 
-    @Test("After the peer closed the talk stays, says why, and takes no more text")
+    @Test("After the peer closed the traffic stays, says why, and takes no more text")
     func closed() {
         var model = Conversation.closed(ascii: true, size: size)
-        #expect(model.tab == .talk)
+        #expect(model.tab == .traffic)
         #expect(draw(model, size).text.contains("closed: peer closed its side (FIN)"))
         #expect(model.press(.enter).isEmpty)
         #expect(model.type("qc").isEmpty)
-        #expect(model.tab == .talk && model.dialogs.open == nil)
+        #expect(model.tab == .traffic && model.dialogs.open == nil)
         model.press(.escape, .character("c"))
         #expect(model.press(.enter) == [.connect(OpenRequest(.tcp(host: "localhost", port: 8000)))])
     }
@@ -124,7 +124,7 @@ struct TalkTests {
         ]
         snapshot.nextEvent = 1
         _ = model.update(.snapshot(snapshot))
-        #expect(model.isComposing && model.tab == .talk)
+        #expect(model.isComposing && model.tab == .traffic)
         model.press(.escape)
         let text = draw(model, size).text
         #expect(text.contains("connect: [::1]:8000: refused") && text.contains("closed: refused by [::1]:8000"))
@@ -140,7 +140,7 @@ struct TalkTests {
         var alone = World.listener
         alone.accepted = 0
         _ = model.update(.snapshot(World.snapshot([alone])))
-        #expect(model.tab == .talk && !model.isComposing)
+        #expect(model.tab == .traffic && !model.isComposing)
         #expect(draw(model, size).text.contains("waiting for connections on *:8080"))
         var elsewhere = model
         elsewhere.press(.character("4"))
@@ -150,7 +150,7 @@ struct TalkTests {
                 ? model.update(.snapshot(World.snapshot([World.listener, World.lineReader])))
                 : elsewhere.update(.snapshot(World.snapshot([World.listener, World.lineReader])))
         }
-        #expect(model.list.selected == SocketID(8) && model.tab == .talk && model.isComposing)
+        #expect(model.list.selected == SocketID(8) && model.tab == .traffic && model.isComposing)
         #expect(elsewhere.tab == .events && elsewhere.list.selected == SocketID(3))
     }
 
@@ -160,14 +160,14 @@ struct TalkTests {
         _ = model.update(.command("select 3"))
         model.press(.enter)
         _ = model.update(.snapshot(World.full))
-        #expect(model.list.selected == SocketID(3) && model.tab == .talk)
+        #expect(model.list.selected == SocketID(3) && model.tab == .traffic)
     }
 
     @Test("Scrolling up leaves following; new bytes do not move the page; the end takes it up again")
     func scrolling() {
         var model = World.model()
         model.press(.character("2"), .up, .up, .up)
-        #expect(model.traffic.talks[SocketID(7)]?.isFollowing == false)
+        #expect(model.traffic.scrolls[SocketID(7)]?.isFollowing == false)
         let before = draw(model, size).text.split(separator: "\n", omittingEmptySubsequences: false)[6..<18]
         var more = World.full
         more.traffic?.items.append(
@@ -178,10 +178,10 @@ struct TalkTests {
         let after = draw(model, size).text.split(separator: "\n", omittingEmptySubsequences: false)[6..<18]
         #expect(before == after)
         model.press(.character("G"))
-        #expect(model.traffic.talks[SocketID(7)]?.isFollowing == true)
+        #expect(model.traffic.scrolls[SocketID(7)]?.isFollowing == true)
         #expect(draw(model, size).text.contains("  ABC"))
         model.press(.character("F"), .character("F"))
-        #expect(model.traffic.talks[SocketID(7)]?.isFollowing == true)
+        #expect(model.traffic.scrolls[SocketID(7)]?.isFollowing == true)
     }
 
     @Test("A long item is folded, and Enter unfolds it")
@@ -238,7 +238,7 @@ struct TalkTests {
         var model = model
         model.type("draft")
         _ = model.update(.snapshot(World.snapshot([World.busy])))
-        #expect(model.composers.isEmpty && model.traffic.talks.isEmpty)
+        #expect(model.composers.isEmpty && model.traffic.scrolls.isEmpty)
         #expect(model.shared.histories.count <= 1)
         #expect(model.list.selected == Conversation.id)
         #expect(draw(model, size).text.contains("#1 is no longer listed"))

@@ -2,14 +2,14 @@ import SocketCore
 import Testing
 
 /// Arrays of short reads and writes, which are used again.
-struct ShortArraysTests {
-    private func copy(_ bytes: [UInt8], from spares: inout ShortArrays) -> [UInt8] {
+struct ShortArrayPoolTests {
+    private func copy(_ bytes: [UInt8], from spares: inout ShortArrayPool) -> [UInt8] {
         bytes.withUnsafeBytes { spares.copy($0) }
     }
 
     @Test(arguments: [100, 60, 99])
     func anArrayThatNobodyElseHoldsIsUsedAgain(count: Int) {
-        var spares = ShortArrays()
+        var spares = ShortArrayPool()
         let first = [UInt8](repeating: 1, count: 100)
         let memory = first.withUnsafeBytes { $0.baseAddress }
         spares.keep(consume first)
@@ -22,7 +22,7 @@ struct ShortArraysTests {
     }
 
     @Test func anArrayThatSomebodyElseHoldsStaysAsItIs() {
-        var spares = ShortArrays()
+        var spares = ShortArrayPool()
         let held = [UInt8](repeating: 1, count: 100)
         spares.keep(held)
         #expect(spares.count == 0)
@@ -31,23 +31,23 @@ struct ShortArraysTests {
     }
 
     @Test func aShortReadGetsNoLongArray() {
-        var spares = ShortArrays()
+        var spares = ShortArrayPool()
         spares.keep([UInt8](repeating: 1, count: 4_000))
         #expect(spares.count == 1)
         #expect(copy([2, 2], from: &spares).capacity < 200)
     }
 
     @Test func noMoreIsKeptThanTheLimits() {
-        var spares = ShortArrays()
+        var spares = ShortArrayPool()
         spares.keep([])
-        spares.keep([UInt8](repeating: 1, count: ShortArrays.mostCapacity + 100))
+        spares.keep([UInt8](repeating: 1, count: ShortArrayPool.mostCapacity + 100))
         #expect(spares.count == 0)
-        for _ in 0..<ShortArrays.limit * 2 { spares.keep([UInt8](repeating: 1, count: 10)) }
-        #expect(spares.count == ShortArrays.limit)
+        for _ in 0..<ShortArrayPool.limit * 2 { spares.keep([UInt8](repeating: 1, count: 10)) }
+        #expect(spares.count == ShortArrayPool.limit)
     }
 
     @Test func aLongReadIsCopiedToo() {
-        var spares = ShortArrays()
+        var spares = ShortArrayPool()
         spares.keep([UInt8](repeating: 1, count: 4_000))
         let long = [UInt8](repeating: 2, count: 10_000)
         #expect(copy(long, from: &spares) == long)

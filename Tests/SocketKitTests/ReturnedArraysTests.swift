@@ -2,9 +2,9 @@ import SocketKit
 import Testing
 
 /// Arrays of long reads that come back from a layer above, and are used again.
-struct SpareReadsTests {
+struct ReturnedArraysTests {
     private static let count = 65_536
-    private let pool = SpareReads()
+    private let pool = ReturnedArrays()
 
     private func place(of array: [UInt8]) -> UInt { array.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
 
@@ -43,7 +43,7 @@ struct SpareReadsTests {
         #expect(pool.take(Self.count) == [])
     }
 
-    @Test(arguments: [0, SpareReads.leastCount - 1, SpareReads.limit + 1])
+    @Test(arguments: [0, ReturnedArrays.leastCount - 1, ReturnedArrays.limit + 1])
     func anArrayThatIsTooShortOrTooLongIsNotKept(count: Int) {
         #expect(pool.take(count) == [])
         pool.keep([UInt8](repeating: 1, count: count))
@@ -52,7 +52,7 @@ struct SpareReadsTests {
 
     @Test func noMoreIsKeptThanTheLimit() {
         #expect(pool.take(Self.count) == [])
-        let most = SpareReads.limit / Self.count
+        let most = ReturnedArrays.limit / Self.count
         for _ in 0..<most + 3 { pool.keep([UInt8](repeating: 1, count: Self.count)) }
         let taken = (0..<most + 3).count { _ in !pool.take(Self.count).isEmpty }
         #expect(taken == most)

@@ -86,7 +86,7 @@ package struct TrafficPosition: Equatable, Sendable {
 }
 
 /// The scroll position of one connection's traffic.
-package struct TalkState: Equatable, Sendable {
+package struct TrafficScroll: Equatable, Sendable {
     /// Whether the newest line stays visible.
     package var isFollowing = true
     /// The line that Enter acts on, or `nil` while following.

@@ -3,8 +3,8 @@
 ///
 /// Each engine has one, so the pool is bounded. An array's former bytes are overwritten or cut off before it is handed
 /// out.
-package struct ShortArrays: ~Copyable {
-    /// The largest capacity of an array in the pool. Longer arrays are left to malloc and to `SpareArrays`.
+package struct ShortArrayPool: ~Copyable {
+    /// The largest capacity of an array in the pool. Longer arrays are left to malloc and to `LargeArrayPool`.
     package static let mostCapacity = 4_096
     /// The most arrays that the pool keeps.
     package static let limit = 64
@@ -20,7 +20,8 @@ package struct ShortArrays: ~Copyable {
     /// Adds an array's memory to the pool. Has no effect if the array is long, owns no memory or is referenced
     /// elsewhere, or if the pool is full.
     package mutating func keep(_ array: consuming [UInt8]) {
-        guard arrays.count < Self.limit, 1...Self.mostCapacity ~= array.capacity, SpareArrays.isHeldOnce(&array) else {
+        guard arrays.count < Self.limit, 1...Self.mostCapacity ~= array.capacity, LargeArrayPool.isHeldOnce(&array)
+        else {
             return
         }
         arrays.append(array)

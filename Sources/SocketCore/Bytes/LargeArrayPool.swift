@@ -2,7 +2,7 @@
 ///
 /// malloc returns memory of that size to the kernel page by page, and faulting in a new page costs more than copying
 /// its bytes. Each engine has one pool, so it is bounded.
-package struct SpareArrays: ~Copyable {
+package struct LargeArrayPool: ~Copyable {
     /// The smallest capacity of an array in the pool. malloc caches shorter arrays itself.
     package static let leastCapacity = 64 << 10
     /// The most bytes that the pool keeps.

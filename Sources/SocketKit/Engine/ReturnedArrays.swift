@@ -6,10 +6,10 @@ import Synchronization
 /// Allocating and freeing an array of 64 KiB takes 1,000 instructions, a tenth of the cost of a read of that length. A
 /// layer above this library that knows when its user is done with an array returns it here. An array is reused only for
 /// a read of the same length, so its old bytes are overwritten or cut off before they can be seen.
-package final class SpareReads: Sendable {
+package final class ReturnedArrays: Sendable {
     /// The arrays of this process. All engines share them, because an array can come back on any thread, and after its
     /// engine has been released.
-    package static let shared = SpareReads()
+    package static let shared = ReturnedArrays()
 
     /// Shorter arrays are not kept, because only longer reads go straight to an array.
     package static let leastCount = 4_096
@@ -52,7 +52,7 @@ package final class SpareReads: Sendable {
 
     private func takeKept(_ count: Int) -> [UInt8] {
         kept.withLock { kept in
-            guard let last = kept.arrays.indices.last, SpareArrays.isHeldOnce(&kept.arrays[last]) else { return [] }
+            guard let last = kept.arrays.indices.last, LargeArrayPool.isHeldOnce(&kept.arrays[last]) else { return [] }
             let array = kept.arrays.removeLast()
             kept.bytes -= array.count
             if last == 0 { areKept.store(false, ordering: .relaxed) }

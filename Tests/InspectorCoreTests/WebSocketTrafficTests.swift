@@ -5,7 +5,7 @@ import Testing
 
 /// What a person says on a WebSocket, and what passes there.
 @Suite("Talking on a WebSocket")
-struct WebSocketTalkTests {
+struct WebSocketTrafficTests {
     private static let id = SocketID(1)
 
     private static var open: SocketSnapshot {

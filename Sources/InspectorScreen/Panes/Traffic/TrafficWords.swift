@@ -1,7 +1,7 @@
 import SocketCore
 
 /// The texts that replace the traffic and the composer's line.
-package enum TalkWords {
+package enum TrafficWords {
     /// Returns the lines shown while there is no traffic.
     package static func empty(_ model: Model) -> [String] {
         guard let socket = model.selected else {

@@ -3,9 +3,9 @@ import SocketTestSupport
 import Testing
 
 @Suite(
-    "Keys of the talk", .enabled(if: Tmux.isUsable && Peer.isUsable("nc"), "tmux or nc is missing"),
+    "Keys of the traffic", .enabled(if: Tmux.isUsable && Peer.isUsable("nc"), "tmux or nc is missing"),
     .timeLimit(.minutes(10)))
-struct TalkKeysTests {
+struct TrafficKeysTests {
     /// The program with one connection, whose other end is nc.
     private func conversation(_ options: String = "") throws -> (Inspection, Peer) {
         let (inspection, port) = try Peer.listening(options)

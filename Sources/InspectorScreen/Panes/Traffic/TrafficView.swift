@@ -2,8 +2,8 @@ import InspectorCore
 import SocketCore
 
 /// The traffic pane: the queues, the traffic, and the composer.
-package enum TalkView {
-    package static func draw(_ model: Model, _ layout: TalkLayout, on canvas: inout Canvas) {
+package enum TrafficView {
+    package static func draw(_ model: Model, _ layout: TrafficLayout, on canvas: inout Canvas) {
         if let socket = model.selected {
             QueueLines(model, socket, width: layout.queues.width).draw(in: layout.queues, on: &canvas)
         }
@@ -17,13 +17,13 @@ package enum TalkView {
         let automatic = model.traffic.automaticView(in: document) == .hexText ? "hex" : "text"
         let view = mode == .auto ? "auto: \(automatic)" : mode.rawValue
         var right = Line()
-        if model.hasTraffic { right.append(model.naming("\(view) ({cycle-view})   ", of: .talk), Style(.dim)) }
+        if model.hasTraffic { right.append(model.naming("\(view) ({cycle-view})   ", of: .traffic), Style(.dim)) }
         right.append(
             model.naming(
-                model.traffic.talk.isFollowing ? "following ({follow})" : "not following ({follow})", of: .talk),
+                model.traffic.scroll.isFollowing ? "following ({follow})" : "not following ({follow})", of: .traffic),
             Style(.dim))
         let title = Line("traffic", Style(.heading))
-        let isFocused = model.tab == .talk && !model.isComposing
+        let isFocused = model.tab == .traffic && !model.isComposing
         canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: isFocused)
     }
 
@@ -38,13 +38,13 @@ package enum TalkView {
         _ model: Model, _ document: TrafficDocument, _ rect: Rect, on canvas: inout Canvas
     ) {
         guard rect.height > 0 else { return }
-        let talk = model.traffic.talk
-        let top = talk.isFollowing ? document.followingTop(rows: rect.height) : talk.top.map(document.place)
-        let cursor = talk.isFollowing ? nil : talk.cursor.map(document.place)
+        let scroll = model.traffic.scroll
+        let top = scroll.isFollowing ? document.followingTop(rows: rect.height) : scroll.top.map(document.place)
+        let cursor = scroll.isFollowing ? nil : scroll.cursor.map(document.place)
         let page = document.page(from: top ?? document.followingTop(rows: rect.height), rows: rect.height)
         for (row, entry) in page.enumerated() {
             canvas.draw(entry.line, row: row, in: rect, model.glyphs)
-            if entry.place == cursor && model.tab == .talk && !model.isComposing {
+            if entry.place == cursor && model.tab == .traffic && !model.isComposing {
                 canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
             }
         }
