@@ -6,8 +6,8 @@ struct HostFacts: Sendable {
     let scene: HostScene
     let ledger: HostLedger
     let asker: HostAsker
-    private let held: [Int32: [Holder]]
-    private let heldSockets: [Int32: Set<UInt64>]
+    private let blocking: [Int32: [Holder]]
+    private let blockingSockets: [Int32: Set<UInt64>]
 
     /// A socket that a process cannot write to, and how it waits for room.
     struct Holder: Sendable {
@@ -36,9 +36,9 @@ struct HostFacts: Sendable {
     init(_ scene: HostScene, _ ledger: HostLedger) {
         (self.scene, self.ledger) = (scene, ledger)
         asker = HostAsker(scene: scene, ledger: ledger)
-        let held = Self.holders(scene, ledger)
-        self.held = held
-        heldSockets = held.mapValues { Set($0.map(\.socket.id)) }
+        let blocking = Self.holders(scene, ledger)
+        self.blocking = blocking
+        blockingSockets = blocking.mapValues { Set($0.map(\.socket.id)) }
     }
 
     func standsReading(_ socket: HostSocket) -> Bool {
@@ -101,10 +101,10 @@ struct HostFacts: Sendable {
     }
 
     /// Returns the sockets that block a process, because of its own send queue or the peer's window.
-    func holders(of process: Int32) -> [Holder] { held[process] ?? [] }
+    func holders(of process: Int32) -> [Holder] { blocking[process] ?? [] }
 
     func isHeldUp(_ asking: HostAsking) -> Bool {
-        mayBeHeldUp(asking) && asking.process.map { held[$0.number] != nil } == true
+        mayBeHeldUp(asking) && asking.process.map { blocking[$0.number] != nil } == true
     }
 
     func isHeldUp(_ asking: HostAsking, by socket: HostSocket) -> Bool {
@@ -112,21 +112,21 @@ struct HostFacts: Sendable {
     }
 
     func isHeldUp(_ process: Int32, by socket: HostSocket) -> Bool {
-        heldSockets[process]?.contains(socket.id) == true
+        blockingSockets[process]?.contains(socket.id) == true
     }
 
     private static func holders(_ scene: HostScene, _ ledger: HostLedger) -> [Int32: [Holder]] {
-        var held: [Int32: [Holder]] = [:]
+        var blocking: [Int32: [Holder]] = [:]
         for socket in scene.sockets(scene.notable) where socket.transport.isStream && !socket.isListening {
             guard sendStands(socket, ledger) || ledger.isLimited(socket) else { continue }
             for owner in scene.owners(of: socket) {
                 guard let program = scene.programs[owner.process],
                     let holder = wait(program, owner.descriptor, socket)
                 else { continue }
-                held[owner.process, default: []].append(holder)
+                blocking[owner.process, default: []].append(holder)
             }
         }
-        return held
+        return blocking
     }
 
     private static func wait(_ program: HostProgram, _ descriptor: Int32, _ socket: HostSocket) -> Holder? {
