@@ -129,7 +129,7 @@ struct ProcessTable {
     /// start before its owner is blamed.
     /// - Parameter inodes: Inodes of the stalled sockets, a subset of all requested ones.
     mutating func look(for inodes: Set<UInt64>, of all: Set<UInt64>) {
-        rounds.absorb(standing: inodes, of: all) { owners[$0] != nil }
+        rounds.absorb(stalled: inodes, of: all) { owners[$0] != nil }
     }
 
     /// Returns and clears the inodes that changed since the last call.

@@ -17,7 +17,7 @@ struct ScanRounds {
     private var newcomers: Set<UInt64> = []
     /// The stalled sockets. `round` is the number of rounds started when the stall was first seen or its owner was
     /// lost.
-    private var standing: [UInt64: (round: Int, isOwned: Bool)] = [:]
+    private var stalled: [UInt64: (round: Int, isOwned: Bool)] = [:]
 
     /// The pause before the next round, which is at least `leastPause` and `pauseFactor` times the last round's
     /// duration. Scanning thus uses at most 2 % of a core.
@@ -31,12 +31,12 @@ struct ScanRounds {
     mutating func absorb(new inodes: Set<UInt64>) { newcomers.formUnion(inodes) }
 
     /// - Parameter inodes: Inodes of the stalled sockets, a subset of all requested ones.
-    mutating func absorb(standing inodes: Set<UInt64>, of all: Set<UInt64>, isOwned: (UInt64) -> Bool) {
-        standing = standing.filter { all.contains($0.key) }
+    mutating func absorb(stalled inodes: Set<UInt64>, of all: Set<UInt64>, isOwned: (UInt64) -> Bool) {
+        stalled = stalled.filter { all.contains($0.key) }
         for inode in inodes {
             let isOwned = isOwned(inode)
-            let known = standing[inode].flatMap { $0.isOwned && !isOwned ? nil : $0.round }
-            standing[inode] = (known ?? count, isOwned)
+            let known = stalled[inode].flatMap { $0.isOwned && !isOwned ? nil : $0.round }
+            stalled[inode] = (known ?? count, isOwned)
         }
     }
 
@@ -44,7 +44,7 @@ struct ScanRounds {
     func isDue(_ now: MonotonicTime, isOwned: (UInt64) -> Bool) -> Bool {
         guard pending.isEmpty else { return false }
         return now >= nextRound || newcomers.contains { !isOwned($0) }
-            || standing.values.contains { $0.round == count }
+            || stalled.values.contains { $0.round == count }
     }
 
     mutating func begin(_ processes: some Sequence<Int32>) {

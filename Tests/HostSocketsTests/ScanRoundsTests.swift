@@ -43,16 +43,16 @@ struct ScanRoundsTests {
     func standing() {
         var rounds = ScanRounds()
         #expect(round(&rounds, at: 1))
-        rounds.absorb(standing: [7], of: [7]) { _ in true }
+        rounds.absorb(stalled: [7], of: [7]) { _ in true }
         #expect(round(&rounds, at: 2))
-        rounds.absorb(standing: [7], of: [7]) { _ in true }
-        rounds.absorb(standing: [], of: [7]) { _ in true }
-        rounds.absorb(standing: [7], of: [7]) { _ in true }
+        rounds.absorb(stalled: [7], of: [7]) { _ in true }
+        rounds.absorb(stalled: [], of: [7]) { _ in true }
+        rounds.absorb(stalled: [7], of: [7]) { _ in true }
         #expect(!round(&rounds, at: 3))
-        rounds.absorb(standing: [7], of: [7]) { _ in false }
+        rounds.absorb(stalled: [7], of: [7]) { _ in false }
         #expect(round(&rounds, at: 4) && !round(&rounds, at: 5))
-        rounds.absorb(standing: [], of: []) { _ in false }
-        rounds.absorb(standing: [7], of: [7]) { _ in false }
+        rounds.absorb(stalled: [], of: []) { _ in false }
+        rounds.absorb(stalled: [7], of: [7]) { _ in false }
         #expect(round(&rounds, at: 6))
     }
 }

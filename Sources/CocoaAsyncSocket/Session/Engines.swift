@@ -3,13 +3,13 @@ import SocketKit
 
 /// The engines of sockets: one that all share, and one for each socket queue.
 enum Engines {
-    private struct Held {
+    private struct Weak {
         weak var engine: SocketEngine?
     }
 
     /// The engine of all sockets without a socket queue of their own.
     static let shared = SocketEngine(configuration(nil))
-    private static let onQueues = Lock<[ObjectIdentifier: Held]>([:])
+    private static let onQueues = Lock<[ObjectIdentifier: Weak]>([:])
 
     private static func configuration(_ queue: DispatchQueue?) -> EngineConfiguration {
         var configuration = EngineConfiguration()
@@ -25,10 +25,10 @@ enum Engines {
         // A living engine retains its queue, so no other queue can have the same identifier.
         if let engine = onQueues.withLock({ $0[name]?.engine }) { return engine }
         let made = SocketEngine(configuration(queue))
-        return onQueues.withLock { held in
-            if let engine = held[name]?.engine { return engine }
-            held = held.filter { $0.value.engine != nil }
-            held[name] = Held(engine: made)
+        return onQueues.withLock { engines in
+            if let engine = engines[name]?.engine { return engine }
+            engines = engines.filter { $0.value.engine != nil }
+            engines[name] = Weak(engine: made)
             return made
         }
     }

@@ -21,7 +21,7 @@ struct HostEdges {
     init(_ facts: HostFacts) {
         self.facts = facts
         var reached: Set<[Int32]> = []
-        for writer in facts.scene.sockets(facts.scene.notable) where facts.standsWriting(writer) {
+        for writer in facts.scene.sockets(facts.scene.notable) where facts.isWritingStalled(writer) {
             guard let reader = facts.scene.peer(of: writer) else {
                 farWriters.append(writer)
                 continue

@@ -6,8 +6,8 @@ struct HostFacts: Sendable {
     let scene: HostScene
     let ledger: HostLedger
     let asker: HostAsker
-    private let held: [Int32: [Holder]]
-    private let heldSockets: [Int32: Set<UInt64>]
+    private let blocking: [Int32: [Holder]]
+    private let blockingSockets: [Int32: Set<UInt64>]
 
     /// A socket that a process cannot write to, and how it waits for room.
     struct Holder: Sendable {
@@ -25,7 +25,7 @@ struct HostFacts: Sendable {
         var thread: HostThread?
     }
 
-    /// How long an amount must be unchanged to count as standing.
+    /// How long an amount must be unchanged to count as stalled.
     private static let moment = Duration.milliseconds(200)
     /// The least time between two looks that count as two.
     private static let apart = Duration.milliseconds(250)
@@ -36,19 +36,19 @@ struct HostFacts: Sendable {
     init(_ scene: HostScene, _ ledger: HostLedger) {
         (self.scene, self.ledger) = (scene, ledger)
         asker = HostAsker(scene: scene, ledger: ledger)
-        let held = Self.holders(scene, ledger)
-        self.held = held
-        heldSockets = held.mapValues { Set($0.map(\.socket.id)) }
+        let blocking = Self.holders(scene, ledger)
+        self.blocking = blocking
+        blockingSockets = blocking.mapValues { Set($0.map(\.socket.id)) }
     }
 
-    func standsReading(_ socket: HostSocket) -> Bool {
-        socket.unread ?? 0 > 0 && ledger.readStands(socket) > Self.moment
+    func isReadingStalled(_ socket: HostSocket) -> Bool {
+        socket.unread ?? 0 > 0 && ledger.readStall(socket) > Self.moment
     }
 
-    /// Whether unsent bytes are standing. A Unix-domain send queue counts memory, and is standing whenever the peer has
+    /// Whether unsent bytes are stalled. A Unix-domain send queue counts memory, and is stalled whenever the peer has
     /// unread bytes, so there must also be a waiting writer.
-    func standsWriting(_ socket: HostSocket) -> Bool {
-        guard Self.sendStands(socket, ledger) else { return false }
+    func isWritingStalled(_ socket: HostSocket) -> Bool {
+        guard Self.isSendingStalled(socket, ledger) else { return false }
         guard socket.transport.isUnix else { return socket.transport == .tcp }
         return scene.owners(of: socket).contains { owner in
             guard let program = scene.programs[owner.process] else { return false }
@@ -59,8 +59,8 @@ struct HostFacts: Sendable {
         }
     }
 
-    private static func sendStands(_ socket: HostSocket, _ ledger: HostLedger) -> Bool {
-        socket.unsent ?? 0 > 0 && ledger.writeStands(socket) > moment
+    private static func isSendingStalled(_ socket: HostSocket, _ ledger: HostLedger) -> Bool {
+        socket.unsent ?? 0 > 0 && ledger.writeStall(socket) > moment
     }
 
     /// Returns how the socket was requested in the recent looks. One look that sees a request clears it.
@@ -101,10 +101,10 @@ struct HostFacts: Sendable {
     }
 
     /// Returns the sockets that block a process, because of its own send queue or the peer's window.
-    func holders(of process: Int32) -> [Holder] { held[process] ?? [] }
+    func holders(of process: Int32) -> [Holder] { blocking[process] ?? [] }
 
     func isHeldUp(_ asking: HostAsking) -> Bool {
-        mayBeHeldUp(asking) && asking.process.map { held[$0.number] != nil } == true
+        mayBeHeldUp(asking) && asking.process.map { blocking[$0.number] != nil } == true
     }
 
     func isHeldUp(_ asking: HostAsking, by socket: HostSocket) -> Bool {
@@ -112,21 +112,21 @@ struct HostFacts: Sendable {
     }
 
     func isHeldUp(_ process: Int32, by socket: HostSocket) -> Bool {
-        heldSockets[process]?.contains(socket.id) == true
+        blockingSockets[process]?.contains(socket.id) == true
     }
 
     private static func holders(_ scene: HostScene, _ ledger: HostLedger) -> [Int32: [Holder]] {
-        var held: [Int32: [Holder]] = [:]
+        var blocking: [Int32: [Holder]] = [:]
         for socket in scene.sockets(scene.notable) where socket.transport.isStream && !socket.isListening {
-            guard sendStands(socket, ledger) || ledger.isLimited(socket) else { continue }
+            guard isSendingStalled(socket, ledger) || ledger.isLimited(socket) else { continue }
             for owner in scene.owners(of: socket) {
                 guard let program = scene.programs[owner.process],
                     let holder = wait(program, owner.descriptor, socket)
                 else { continue }
-                held[owner.process, default: []].append(holder)
+                blocking[owner.process, default: []].append(holder)
             }
         }
-        return held
+        return blocking
     }
 
     private static func wait(_ program: HostProgram, _ descriptor: Int32, _ socket: HostSocket) -> Holder? {
@@ -137,7 +137,7 @@ struct HostFacts: Sendable {
         where entry.listensForOutput && !(entry.isEdgeTriggered && socket.transport.isUnix) {
             return Holder(socket: socket, wait: entry.isEdgeTriggered ? .edge : .ready)
         }
-        // A Unix-domain send queue is standing even if no writer waits, so a waiting writer must be visible.
+        // A Unix-domain send queue is stalled even if no writer waits, so a waiting writer must be visible.
         guard program.process.rung < .arguments, socket.transport == .tcp else { return nil }
         return Holder(socket: socket, wait: .hidden)
     }
@@ -149,7 +149,7 @@ struct HostFacts: Sendable {
     /// Returns the minimum time for which nothing was sent: as our looks show, while a thread has been in a call that
     /// writes, or while a closed window has held everything back.
     func unsent(_ socket: HostSocket) -> Duration {
-        let seen = ledger.writeStands(socket)
+        let seen = ledger.writeStall(socket)
         let calls = scene.owners(of: socket).compactMap { owner -> Duration? in
             guard let thread = scene.programs[owner.process]?.writer(to: owner.descriptor), thread.call?.kind == .write
             else { return nil }

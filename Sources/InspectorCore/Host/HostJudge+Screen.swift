@@ -18,7 +18,7 @@ extension HostJudge {
     /// Returns the text for a column, `send 47.7M`, `epoll in`, `epoll ET`, `recv` or `nobody`, and its minimum
     /// duration.
     private func words(_ asking: HostAsking, _ socket: HostSocket) -> (text: String?, lasting: Duration?) {
-        let unread = facts.standsReading(socket) ? facts.unread(socket) : nil
+        let unread = facts.isReadingStalled(socket) ? facts.unread(socket) : nil
         let text = asking.short == "-" ? nil : asking.short
         switch asking.kind {
         case .asks: return (text, asking.isWaiting ? asking.idle : nil)
@@ -65,12 +65,12 @@ extension HostJudge {
     package func socket(_ id: UInt64) -> HostSocket? { scene[id] }
     func socket(inode: UInt64) -> HostSocket? { scene.socket(inode: inode) }
 
-    /// The sockets with standing bytes or a pending end.
+    /// The sockets with stalled bytes or a pending end.
     var notable: Set<UInt64> { scene.notable }
 
     /// Returns the minimum time for which its unread bytes have been left alone, or `nil` if they have not.
     package func unread(for id: UInt64) -> Duration? {
-        guard let socket = scene[id], facts.standsReading(socket) else { return nil }
+        guard let socket = scene[id], facts.isReadingStalled(socket) else { return nil }
         return facts.unread(socket)
     }
 }

@@ -25,7 +25,7 @@ package struct HostJudge: Sendable {
     }
 
     /// Compares the sockets with the last look. Returns the inodes whose programs should be examined: sockets with
-    /// standing bytes, listeners with waiting connections, and their other ends on this host.
+    /// stalled bytes, listeners with waiting connections, and their other ends on this host.
     package mutating func absorb(_ look: HostLook) -> Set<UInt64> {
         noteResets(look)
         change { scene, ledger in
@@ -77,7 +77,7 @@ package struct HostJudge: Sendable {
         scene.owners(of: socket).allSatisfy { scene.programs[$0.process] != nil }
     }
 
-    /// Returns the verdicts, the worst first, and the sockets with standing bytes that a longer look may still prove.
+    /// Returns the verdicts, the worst first, and the sockets with stalled bytes that a longer look may still prove.
     package func verdicts() -> (found: [HostVerdict], undecided: Set<UInt64>) {
         var rules = HostRules(facts, settings)
         let found = rules.judge(resets.map(\.verdict))
@@ -151,8 +151,8 @@ package struct HostJudge: Sendable {
     private func isSuspect(_ socket: HostSocket) -> Bool {
         if socket.isListening { return socket.receiveQueue ?? 0 > 0 }
         if socket.transport == .udp { return ledger[socket.id]?.dropped?.time == socket.time }
-        if socket.unread ?? 0 > 0, ledger.readStands(socket) > .zero { return true }
-        if socket.unsent ?? 0 > 0, ledger.writeStands(socket) > .zero { return true }
+        if socket.unread ?? 0 > 0, ledger.readStall(socket) > .zero { return true }
+        if socket.unsent ?? 0 > 0, ledger.writeStall(socket) > .zero { return true }
         guard socket.transport == .tcp else { return false }
         if socket.state == .closeWait || socket.state == .finWait2 { return socket.inode != 0 }
         return socket.tcp?.tries ?? 0 >= HostRules.graveTries || socket.state == .synSent && socket.retransmits > 0

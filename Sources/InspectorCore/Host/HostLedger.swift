@@ -84,12 +84,12 @@ struct HostLedger: Sendable {
 
     mutating func noteHeir(_ isHeir: Bool, of id: UInt64) { entries[id]?.mayBeInherited = isHeir }
 
-    /// Returns how long its unread bytes, and its unsent bytes, have been standing, or zero if they are not.
-    func readStands(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.read } ?? .zero }
-    func writeStands(_ socket: HostSocket) -> Duration {
+    /// Returns how long its unread bytes, and its unsent bytes, have been stalled, or zero if they are not.
+    func readStall(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.read } ?? .zero }
+    func writeStall(_ socket: HostSocket) -> Duration {
         entries[socket.id].map { $0.socket.time - $0.written } ?? .zero
     }
-    func ownerStands(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.owned } ?? .zero }
+    func ownerAge(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.owned } ?? .zero }
 
     /// Whether the peer's window held back sending for most of the time between the last two looks.
     func isLimited(_ socket: HostSocket) -> Bool {
@@ -114,8 +114,8 @@ extension HostLedger.Entry {
         guard socket.time < now.time else { return }
         if let since, socket.time < since { rest(until: since) }
         let old = socket
-        if !Self.readStands(old, now) { read = now.time }
-        if !Self.writeStands(old, now) { written = now.time }
+        if !Self.isReadStalled(old, now) { read = now.time }
+        if !Self.isWriteStalled(old, now) { written = now.time }
         if (old.inode == 0) != (now.inode == 0) { owned = now.time }
         if let drops = now.memory?.drops, let former = old.memory?.drops, drops != former {
             dropped = (now.time, drops &- former, now.time - old.time)
@@ -124,7 +124,7 @@ extension HostLedger.Entry {
         (former, socket) = (old, now)
     }
 
-    /// Records that nothing was standing and nothing changed until `time`.
+    /// Records that nothing was stalled and nothing changed until `time`.
     private mutating func rest(until time: MonotonicTime) {
         socket.time = time
         (read, written, base, middle) = (time, time, socket, socket)
@@ -137,13 +137,13 @@ extension HostLedger.Entry {
     }
 
     /// A TCP program's reads are counted. For a Unix-domain socket there is only the queue length.
-    private static func readStands(_ old: HostSocket, _ now: HostSocket) -> Bool {
+    private static func isReadStalled(_ old: HostSocket, _ now: HostSocket) -> Bool {
         guard old.unread ?? 0 > 0, now.unread ?? 0 > 0 else { return false }
         if now.transport != .tcp { return old.receiveQueue == now.receiveQueue }
         return now.consumed != nil && old.consumed == now.consumed
     }
 
-    private static func writeStands(_ old: HostSocket, _ now: HostSocket) -> Bool {
+    private static func isWriteStalled(_ old: HostSocket, _ now: HostSocket) -> Bool {
         guard old.unsent ?? 0 > 0, now.unsent ?? 0 > 0 else { return false }
         if now.transport != .tcp { return old.sendQueue == now.sendQueue }
         return now.tcp?.acknowledged != nil && old.tcp?.acknowledged == now.tcp?.acknowledged

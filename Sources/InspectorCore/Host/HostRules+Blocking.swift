@@ -30,7 +30,7 @@ extension HostRules {
     // MARK: Rings
 
     private mutating func judgeRing(_ ring: [HostEdge], _ processes: Set<Int32>) {
-        guard ring.allSatisfy({ facts.standsReading($0.reader) && isConfirmed($0) }),
+        guard ring.allSatisfy({ facts.isReadingStalled($0.reader) && isConfirmed($0) }),
             let lasting = ring.map({ min(facts.unread($0.reader), facts.unsent($0.writer)) }).min(),
             lasting >= time("deadlock")
         else {
@@ -113,7 +113,7 @@ extension HostRules {
         let (reader, asking) = (last.reader, last.reading)
         // A reader that is itself blocked is reported at the end of its own chain.
         guard [.edge, .stuck, .unasked, .stopped].contains(asking.kind), !facts.isHeldUp(asking),
-            asking.process.map({ ringed.contains($0.number) }) != true, facts.standsReading(reader)
+            asking.process.map({ ringed.contains($0.number) }) != true, facts.isReadingStalled(reader)
         else { return }
         let lasting = facts.unread(reader)
         let lint = Self.lint(asking.kind) ?? "write-blocked"
@@ -196,7 +196,7 @@ extension HostRules {
             return
         }
         // A longer call by the thread doesn't show since when the window is closed.
-        let lasting = facts.ledger.writeStands(writer)
+        let lasting = facts.ledger.writeStall(writer)
         guard lasting >= time("zero-window") else {
             undecided.insert(writer.id)
             return

@@ -68,7 +68,7 @@ extension HostRules {
         var verdict = HostVerdict(
             "retransmitting", .warning,
             "\(peer) has not acknowledged \(Self.size(socket.unsent)) of \(title(asking, socket))",
-            because: "sent again and again" + Self.timer(socket) + total, for: facts.ledger.writeStands(socket),
+            because: "sent again and again" + Self.timer(socket) + total, for: facts.ledger.writeStall(socket),
             on: [socket], by: asking, evidence: .queues)
         verdict.subject = peer
         tell(verdict)

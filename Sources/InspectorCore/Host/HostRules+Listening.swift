@@ -49,7 +49,7 @@ extension HostRules {
         else { return nil }
         let children = children(of: listener)
         // A queue that moves is not a hang, however full it is.
-        let stay = children.filter { facts.ledger.ownerStands($0) >= Self.longEnough }
+        let stay = children.filter { facts.ledger.ownerAge($0) >= Self.longEnough }
         guard !stay.isEmpty, stay.count * 2 >= min(Int(waiting), children.count) else { return nil }
         let oldest = stay.map(age).max() ?? .zero
         let isFull = waiting > limit && wasFull(listener)
@@ -124,7 +124,7 @@ extension HostRules {
 
     /// Returns how long it has waited: as we have seen, or since the last byte or acknowledgment arrived.
     private func age(_ child: HostSocket) -> Duration {
-        let seen = facts.ledger.ownerStands(child)
+        let seen = facts.ledger.ownerAge(child)
         guard let received = child.tcp?.lastReceived, let acknowledged = child.tcp?.lastAcknowledged else {
             return seen
         }

@@ -13,8 +13,8 @@ extension HostRules {
     }
 
     private mutating func judgeUnread(_ socket: HostSocket) {
-        guard facts.standsReading(socket), let asking = facts.steady(socket) else {
-            if facts.standsReading(socket) { undecided.insert(socket.id) }
+        guard facts.isReadingStalled(socket), let asking = facts.steady(socket) else {
+            if facts.isReadingStalled(socket) { undecided.insert(socket.id) }
             return
         }
         guard [.edge, .stuck, .unasked, .stopped, .unseen].contains(asking.kind), !facts.isHeldUp(asking) else {

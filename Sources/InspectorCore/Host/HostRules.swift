@@ -5,7 +5,7 @@ struct HostRules {
     let facts: HostFacts
     let settings: LintSettings
     private(set) var found: [HostVerdict] = []
-    /// Sockets with standing bytes that may become a verdict if they are watched for longer.
+    /// Sockets with stalled bytes that may become a verdict if they are watched for longer.
     var undecided: Set<UInt64> = []
     /// Readers already reported by a rule about writers.
     var handled: Set<UInt64> = []

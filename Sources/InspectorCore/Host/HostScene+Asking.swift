@@ -160,7 +160,7 @@ struct HostAsker {
     /// Returns the minimum time for which no unread byte was read: as our own looks show, or while the bytes were there
     /// and no thread of any owner has run.
     func unread(_ socket: HostSocket) -> Duration {
-        let seen = ledger.readStands(socket)
+        let seen = ledger.readStall(socket)
         guard socket.transport == .tcp, let age = socket.tcp?.lastReceived else { return seen }
         let idle = scene.owners(of: socket).map { scene.programs[$0.process]?.leastIdle }
         guard !idle.isEmpty, !idle.contains(nil), let least = idle.compactMap({ $0 }).min() else { return seen }

@@ -6,7 +6,7 @@ package struct Findings: Sendable {
     /// The checks of single sessions. They run for all sessions at every snapshot, so they are stored without their
     /// rows' texts.
     private let checks: [Check]
-    private var ledger = StandingLedger()
+    private var ledger = StalledLedger()
     private var far = FarEnds()
     /// The result of each check, including consequences.
     private var raw: [SocketID: [Finding]] = [:]
@@ -103,7 +103,7 @@ package struct Findings: Sendable {
         _ socket: SocketSnapshot, in snapshot: EngineSnapshot, _ peers: [SocketID: PeerEnd]
     ) -> Situation {
         func side(_ socket: SocketSnapshot) -> Side {
-            Side(socket, end: peers[socket.id], standing: ledger[socket.id])
+            Side(socket, end: peers[socket.id], stall: ledger[socket.id])
         }
         return Situation(
             side(socket), leg: socket.linked.flatMap { snapshot.socket($0) }.map(side), now: snapshot.time)
@@ -128,7 +128,7 @@ package struct Findings: Sendable {
 
     /// Whether nothing is known about the session that a check could report.
     private func isUneventful(_ socket: SocketSnapshot) -> Bool {
-        socket.isUneventful && ledger[socket.id] == Standing()
+        socket.isUneventful && ledger[socket.id] == Stall()
     }
 
     /// Converts the verdicts about another program's socket, which are made from several looks at all sockets together.

@@ -37,7 +37,7 @@ extension Lint {
         it.leg.map { relayedDeadlock(it, $0, after) } ?? ownDeadlock(it, after)
     }
 
-    /// Finds a relayed connection with both directions standing and bytes queued. It is reported for the client's leg.
+    /// Finds a relayed connection with both directions stalled and bytes queued. It is reported for the client's leg.
     private static func relayedDeadlock(_ it: Situation, _ leg: Side, _ after: Duration) -> Verdict? {
         guard it.socket.role == .accepted, let here = it.side.blocked(it.now), let there = leg.blocked(it.now),
             case let lasting = min(here, there), lasting >= after, !it.side.hasReadAll, !leg.hasReadAll,
@@ -55,7 +55,7 @@ extension Lint {
 
     /// Finds one of our own connections of which neither end reads, with bytes queued at both.
     private static func ownDeadlock(_ it: Situation, _ after: Duration) -> Verdict? {
-        // For a Unix-domain socket, the kernel's send queue counts memory, and is standing while we have unread bytes.
+        // For a Unix-domain socket, the kernel's send queue counts memory, and is stalled while we have unread bytes.
         guard it.socket.linked == nil, it.socket.peer?.family.isIP != false, let end = it.side.end,
             end.program?.isStopped != true, end.unread ?? 0 > 0, end.unsent ?? 0 > 0,
             let out = it.side.blocked(it.now), let since = unreadSince(it.socket), it.socket.unreadBytes > 0,
@@ -127,8 +127,8 @@ extension Lint {
     }
 
     private static func resetCause(_ it: Situation, _ after: Duration) -> Verdict? {
-        guard let closed = it.socket.closed, let look = it.side.standing.unreadThere,
-            closed.time - look.time < StandingLedger.lookIsFresh, let unread = look.end.unread, unread > 0,
+        guard let closed = it.socket.closed, let look = it.side.stall.unreadThere,
+            closed.time - look.time < StalledLedger.lookIsFresh, let unread = look.end.unread, unread > 0,
             case .system(let errno)? = closed.error?.reason, Self.resets.contains(errno)
         else { return nil }
         var side = it.side

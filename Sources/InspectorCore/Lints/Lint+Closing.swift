@@ -45,7 +45,7 @@ extension Lint {
     }
 
     private static func peerCloseWait(_ it: Situation, _ after: Duration) -> Verdict? {
-        guard it.socket.waitsForFIN, let shut = it.side.standing.shut, case let lasting = it.now - shut,
+        guard it.socket.waitsForFIN, let shut = it.side.stall.shut, case let lasting = it.now - shut,
             lasting >= after, let end = it.side.end
         else { return nil }
         let closer = it.leg.map(\.reader) ?? "this end"
@@ -64,7 +64,7 @@ extension Lint {
 
     /// Returns `31s ago`, or longer if it began before the first look.
     private static func ago(_ side: Side, _ lasting: Duration) -> String {
-        "\(Format.duration(lasting)) \(side.standing.shutIsOlder ? "or longer " : "")ago"
+        "\(Format.duration(lasting)) \(side.stall.shutIsOlder ? "or longer " : "")ago"
     }
 
     private static func isQuiet(_ it: Situation, _ after: Duration) -> Bool {
@@ -72,7 +72,7 @@ extension Lint {
     }
 
     private static func halfClosedLong(_ it: Situation, _ after: Duration) -> Verdict? {
-        guard it.socket.waitsForFIN, let shut = it.side.standing.shut, case let lasting = it.now - shut,
+        guard it.socket.waitsForFIN, let shut = it.side.stall.shut, case let lasting = it.now - shut,
             lasting >= after, isQuiet(it, after)
         else { return nil }
         return Verdict(

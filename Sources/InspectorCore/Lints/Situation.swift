@@ -6,10 +6,10 @@ package struct Side: Equatable, Sendable {
     /// The other end, if it is on this host.
     package var end: PeerEnd?
     /// How long its amounts have been unchanged.
-    package var standing: Standing
+    package var stall: Stall
 
-    package init(_ socket: SocketSnapshot, end: PeerEnd? = nil, standing: Standing = Standing()) {
-        (self.socket, self.end, self.standing) = (socket, end, standing)
+    package init(_ socket: SocketSnapshot, end: PeerEnd? = nil, stall: Stall = Stall()) {
+        (self.socket, self.end, self.stall) = (socket, end, stall)
     }
 
     /// The program at the other end, or its address if the program is not known. Not sanitized yet.
@@ -20,7 +20,7 @@ package struct Side: Equatable, Sendable {
     /// moving.
     package func blocked(_ now: MonotonicTime) -> Duration? {
         guard let since = socket.writeStuckSince else { return nil }
-        return now - max(since, standing.moved ?? since)
+        return now - max(since, stall.moved ?? since)
     }
 
     /// Whether the other end has read everything that arrived, so that it does not hold the bytes up.
@@ -46,7 +46,7 @@ package struct Situation: Sendable {
 }
 
 /// How long the amounts of one session have been unchanged, as far as snapshots have shown.
-package struct Standing: Equatable, Sendable {
+package struct Stall: Equatable, Sendable {
     /// When an amount between our write queue and the reader was last seen to change, or `nil` if none has changed
     /// since the write got stuck.
     package var moved: MonotonicTime?

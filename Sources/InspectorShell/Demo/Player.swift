@@ -14,7 +14,7 @@ package final class Counter: Sendable {
 package final class Player: AsyncSocketDelegate, SocketListenerDelegate {
     package typealias Act = @Sendable (AsyncSocket) -> Void
 
-    private let held = Lock<[ObjectIdentifier: AsyncSocket]>([:])
+    private let retained = Lock<[ObjectIdentifier: AsyncSocket]>([:])
     private let onOpen: Act
     private let onRead: @Sendable (AsyncSocket, [UInt8]) -> Void
     private let onPeerClosed: Act
@@ -32,7 +32,7 @@ package final class Player: AsyncSocketDelegate, SocketListenerDelegate {
     }
 
     /// The sockets that are currently connected.
-    package var sockets: [AsyncSocket] { held.withLock { Array($0.values) } }
+    package var sockets: [AsyncSocket] { retained.withLock { Array($0.values) } }
 
     /// Connects a socket for this player. A rejection at the call is not shown. It would be a bug in the demo.
     package func connect(
@@ -42,7 +42,7 @@ package final class Player: AsyncSocketDelegate, SocketListenerDelegate {
         configuration.name = name
         configuration.options = options
         let socket = AsyncSocket(engine: engine, delegate: self, configuration: configuration)
-        hold(socket)
+        retain(socket)
         do throws(SocketError) {
             try socket.connect(toHost: "127.0.0.1", port: port, timeout: .seconds(5))
         } catch {
@@ -50,17 +50,17 @@ package final class Player: AsyncSocketDelegate, SocketListenerDelegate {
         }
     }
 
-    private func hold(_ socket: AsyncSocket) {
-        held.withLock { $0[ObjectIdentifier(socket)] = socket }
+    private func retain(_ socket: AsyncSocket) {
+        retained.withLock { $0[ObjectIdentifier(socket)] = socket }
     }
 
     private func release(_ socket: AsyncSocket) {
-        held.withLock { $0[ObjectIdentifier(socket)] = nil }
+        retained.withLock { $0[ObjectIdentifier(socket)] = nil }
     }
 
     package func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
         socket.delegate = self
-        hold(socket)
+        retain(socket)
         onOpen(socket)
     }
 

@@ -2,7 +2,7 @@ import InspectorCore
 
 /// How the sockets of this host's programs are inspected, and which of them count.
 package struct HostOptions: Equatable {
-    /// How long to look, or `nil` for one second and then until standing problems are proven.
+    /// How long to look, or `nil` for one second and then until problems of stalled bytes are proven.
     package var span: Duration?
     package var isOnce = false
     package var isJSON = false

@@ -56,9 +56,9 @@ package struct HostWatch {
     /// Returns the processes of that name.
     package func processes(named name: String) -> [Int32] { observer.processes(named: name).map(\.id.number) }
 
-    /// Looks for one second, and then until standing problems are proven or cleared, at most for `span`, as `--check`
-    /// does. `isMeant` selects the sockets whose programs are examined even if nothing seems wrong with them. Undecided
-    /// problems of other sockets are not waited for, unless they are related to these.
+    /// Looks for one second, and then until problems of stalled bytes are proven or cleared, at most for `span`, as
+    /// `--check` does. `isMeant` selects the sockets whose programs are examined even if nothing seems wrong with them.
+    /// Undecided problems of other sockets are not waited for, unless they are related to these.
     package mutating func settle(
         span: Duration?, isOnce: Bool = false, processes: [Int32] = [],
         about isMeant: ((HostSocket) -> Bool)? = nil

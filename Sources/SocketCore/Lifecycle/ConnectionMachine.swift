@@ -5,7 +5,7 @@
 ///   the connection's state (end of stream, half-close, draining, rejecting), is decided here and nowhere else.
 /// - The engine reports what happened (`didConnect`, `didReachEndOfStream`, bytes to the queues), then calls `next`
 ///   until it returns `.none`, and performs each action before it calls again.
-/// - Operations queued while connecting are held, so that their timeouts start when they can begin.
+/// - Operations queued while connecting are kept apart as early, so that their timeouts start when they can begin.
 package struct ConnectionMachine: ~Copyable, Sendable {
     /// The engine's next action.
     package enum Action: Equatable {
@@ -55,7 +55,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     }
 
     /// An operation that waits for the connection or for TLS. They are kept in the order in which they were requested.
-    enum Held: Equatable {
+    enum Early: Equatable {
         case read(ReadRequest, OperationID)
         case write(WriteRequest, OperationID)
         /// TLS starts here; see `TLSUpgrade`.
@@ -64,7 +64,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
 
     package var reading = ReadQueue()
     package var writing = WriteQueue()
-    var held = HeldOperations()
+    var early = EarlyOperations()
     /// The error that ended the peer's stream, or none if it ended cleanly. An array, because an error is large.
     private var endErrors: [SocketError] = []
     package var upgrade = TLSUpgrade() { didSet { settle() } }
@@ -97,11 +97,11 @@ package struct ConnectionMachine: ~Copyable, Sendable {
 
     // MARK: Events
 
-    /// Opens the connection and queues the held operations.
+    /// Opens the connection and queues the early operations.
     package mutating func didConnect(now: MonotonicTime) {
         precondition(state == .connecting, "connected while \(state)")
         state = .open
-        while !held.isEmpty, held[0] != .barrier { releaseFirstHeld(now: now) }
+        while !early.isEmpty, early[0] != .barrier { releaseFirstEarly(now: now) }
     }
 
     /// Records the end of the peer's stream: a receive returned 0, or TLS reported it. Pass `error` if the stream was
@@ -151,9 +151,9 @@ package struct ConnectionMachine: ~Copyable, Sendable {
                 operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
                 isStanding: request.isStanding, error: error)
         }
-        if isHolding {
-            let replaced = request.isStanding ? replaceHeldStanding() : nil
-            held.append(.read(request, id))
+        if isTooEarly {
+            let replaced = request.isStanding ? replaceEarlyStanding() : nil
+            early.append(.read(request, id))
             return replaced
         }
         return reading.enqueue(request, as: id, now: now)
@@ -166,8 +166,8 @@ package struct ConnectionMachine: ~Copyable, Sendable {
                 operation: id, kind: .write, tag: request.tag, done: 0, total: request.contents.count, bytes: [],
                 error: error)
         }
-        if isHolding {
-            held.append(.write(request, id))
+        if isTooEarly {
+            early.append(.write(request, id))
         } else {
             writing.enqueue(request, as: id, now: now)
         }
@@ -279,11 +279,11 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return min(one, other)
     }
 
-    /// Ends one operation for each call: the reads in order, then the writes, then the held ones. Returns `nil` if none
-    /// is left.
+    /// Ends one operation for each call: the reads in order, then the writes, then the early ones. Returns `nil` if
+    /// none is left.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
         if let failed = reading.failNext(error: error) ?? writing.failNext(error: error) { return failed }
-        while let first = held.popFirst() {
+        while let first = early.popFirst() {
             if let failed = Self.failure(of: first, error: error) { return failed }
         }
         return nil

@@ -1,6 +1,6 @@
 /// The upgrade to TLS: one barrier in both queues.
 ///
-/// Operations queued before the barrier finish in plaintext. Those queued after it are held, and run encrypted. The
+/// Operations queued before the barrier finish in plaintext. Those queued after it are early, and run encrypted. The
 /// handshake starts when the barrier has reached the head of both queues, and receives the bytes read ahead by then.
 /// GCDAsyncSocket: `startTLS:`, with its special packet in both queues.
 package struct TLSUpgrade: Equatable, Sendable {
@@ -103,9 +103,9 @@ extension ConnectionMachine {
             return SocketError(.disconnected, operation: "startTLS", detail: "refused: this side was half-closed")
         }
         if hasEndOfStream { return Self.cutOffBeforeTLS }
-        let standing = state == .connecting ? takeHeldStanding() : reading.takeStanding().map { .read($0, $1) }
-        held.append(.barrier)
-        if let standing { held.append(standing) }
+        let standing = state == .connecting ? takeEarlyStanding() : reading.takeStanding().map { .read($0, $1) }
+        early.append(.barrier)
+        if let standing { early.append(standing) }
         upgrade.queue()
         return nil
     }
@@ -116,9 +116,9 @@ extension ConnectionMachine {
         return reading.takeUnread()
     }
 
-    /// Ends the handshake and queues the operations held after the barrier.
+    /// Ends the handshake and queues the early operations after the barrier.
     package mutating func didSecure(now: MonotonicTime) {
         upgrade.finish()
-        while !held.isEmpty { releaseFirstHeld(now: now) }
+        while !early.isEmpty { releaseFirstEarly(now: now) }
     }
 }

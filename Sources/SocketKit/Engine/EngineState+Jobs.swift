@@ -41,7 +41,7 @@ extension EngineState {
         }
         armTimer()
         tellObservers()
-        if hasTaken || !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty { requestTurn() }
+        if hasTaken || !outbox.isEmpty || !retainedHandles.isEmpty || !retired.isEmpty { requestTurn() }
         return result
     }
 

@@ -36,7 +36,7 @@ extension EngineState {
             }
             releaseRetired()
             // This may have closed sockets that must be notified, or looked up others, which are retained now.
-            if outbox.isEmpty, holding.isEmpty, retired.isEmpty, isUpToDate, mailbox.sleep() {
+            if outbox.isEmpty, retainedHandles.isEmpty, retired.isEmpty, isUpToDate, mailbox.sleep() {
                 // The reactor reports most of these again, but not those of descriptors that are no longer registered.
                 if unseen.isEmpty { return }
                 break
@@ -139,10 +139,10 @@ extension EngineState {
     func releaseRetired() {
         // The lists are cleared while user code runs, and must not be cleared again by what it asks for.
         assert(!outbox.isDelivering)
-        guard !holding.isEmpty || !retired.isEmpty else { return }
+        guard !retainedHandles.isEmpty || !retired.isEmpty else { return }
         // An object that a user keeps in a handle may act on other sockets in its deinit. By then no connection may
         // rely on a handle that is about to be released here, so all of them give theirs up first.
-        swap(&holding, &leaving)
+        swap(&retainedHandles, &leaving)
         swap(&retired, &ended)
         for index in leaving.indices { leaving[index].connection { $0.releaseHandle() } }
         runUserCode {

@@ -109,7 +109,7 @@ final class EngineState: EngineStorage {
     }
 
     /// Whether jobs, callbacks or releases are pending, apart from what the kernel reports.
-    var hasWork: Bool { hasJobs || !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty }
+    var hasWork: Bool { hasJobs || !outbox.isEmpty || !retainedHandles.isEmpty || !retired.isEmpty }
 
     /// Closes everything without notices, because the engine itself is being released.
     func shutDown() {
@@ -123,7 +123,7 @@ final class EngineState: EngineStorage {
         unseen = []
         runUserCode { while let job = jobs.popFirst() { _ = consume job } }
         // No delegate is left to call, but pending callbacks retain connections, which retain the engine.
-        while !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty {
+        while !outbox.isEmpty || !retainedHandles.isEmpty || !retired.isEmpty {
             runUserCode { while let callback = outbox.popFirst() { _ = consume callback } }
             releaseRetired()
         }

@@ -41,7 +41,7 @@ enum Callback: ~Copyable {
     /// Returns the notice for this socket, or `nil` if the callback is not about it.
     borrowing func notice(for socket: AsyncSocket) -> SocketNotice? {
         switch self {
-        case .socket(let call): call.connection { $0.holds(socket) } ? call.notice : nil
+        case .socket(let call): call.connection { $0.retains(socket) } ? call.notice : nil
         case .missed(let missed, let notice): missed === socket ? notice : nil
         case .listener: nil
         case .datagram: nil

@@ -35,7 +35,7 @@ struct HandleReference<Handle: AnyObject & Sendable>: ~Copyable {
 }
 
 /// A handle that the engine retains, and its connection.
-struct HeldHandle {
+struct RetainedHandle {
     let connection: BorrowedReference<Connection>
     let handle: AsyncSocket
 }

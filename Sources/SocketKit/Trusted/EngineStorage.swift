@@ -23,11 +23,11 @@ class EngineStorage {
     /// Callbacks to make once all state is settled.
     final var outbox = Outbox()
     /// Handles retained until the outbox is empty.
-    final var holding: [HeldHandle] = []
+    final var retainedHandles: [RetainedHandle] = []
     /// Ended sessions, and user values. They must not be destroyed before the end of the turn.
     final var retired: [AnyObject] = []
     /// The handles and objects being released. Kept between releases for their memory.
-    final var leaving: [HeldHandle] = []
+    final var leaving: [RetainedHandle] = []
     final var ended: [AnyObject] = []
     /// Jobs taken from the mailbox, and those already performed. The user values in them must not be destroyed within a step.
     final var jobs = MoveQueue<EngineJob>()
@@ -49,9 +49,9 @@ class EngineStorage {
     @exclusivity(unchecked) final var unreceived: [Connection] = []
     @exclusivity(unchecked) final var receiving: [Connection] = []
     @exclusivity(unchecked) final var outbox = Outbox()
-    @exclusivity(unchecked) final var holding: [HeldHandle] = []
+    @exclusivity(unchecked) final var retainedHandles: [RetainedHandle] = []
     @exclusivity(unchecked) final var retired: [AnyObject] = []
-    @exclusivity(unchecked) final var leaving: [HeldHandle] = []
+    @exclusivity(unchecked) final var leaving: [RetainedHandle] = []
     @exclusivity(unchecked) final var ended: [AnyObject] = []
     @exclusivity(unchecked) final var jobs = MoveQueue<EngineJob>()
     @exclusivity(unchecked) final var doneJobs = MoveQueue<EngineJob>()

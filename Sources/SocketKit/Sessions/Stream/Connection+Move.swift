@@ -95,7 +95,7 @@ extension EngineState {
                 moved.role, of: moved.parent, target: moved.target, host: moved.host,
                 settings: Shared(moved.configuration)))
         connection.watermarks = moved.watermarks
-        connection.hold(handle)
+        connection.retain(handle)
         for notice in moved.notices {
             outbox.append(.socket(SocketCall(connection: BorrowedReference(connection), notice: notice)))
         }

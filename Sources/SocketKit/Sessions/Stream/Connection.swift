@@ -17,7 +17,7 @@ final class Connection: ConnectionStorage, EngineSession {
     var role: SocketRole { origin.facts.role }
     /// The handle, from the first callback queued in a turn until all have run. The engine retains it meanwhile,
     /// because it is expensive to load a weak reference, or to count references to an object that is also held weakly.
-    private var heldHandle: BorrowedReference<AsyncSocket>?
+    private var retainedHandle: BorrowedReference<AsyncSocket>?
 
     var connector: Connector?
     var layers = Layers()
@@ -272,34 +272,34 @@ final class Connection: ConnectionStorage, EngineSession {
     func notify(_ notice: consuming SocketNotice) {
         if let webSocket { return notify(webSocket, notice) }
         guard !isDetached else { return }
-        if heldHandle == nil {
-            guard handle.give(to: { hold($0) }) else { return }
+        if retainedHandle == nil {
+            guard handle.give(to: { retain($0) }) else { return }
         }
         engine.outbox.append(.socket(SocketCall(connection: BorrowedReference(self), notice: notice)))
     }
 
     /// Keeps the handle until all callbacks of the turn have run, so that it can't be destroyed in the middle of a
     /// step.
-    func hold(_ handle: consuming AsyncSocket) {
-        guard heldHandle == nil else { return }
-        heldHandle = BorrowedReference(handle)
-        engine.holding.append(HeldHandle(connection: BorrowedReference(self), handle: handle))
+    func retain(_ handle: consuming AsyncSocket) {
+        guard retainedHandle == nil else { return }
+        retainedHandle = BorrowedReference(handle)
+        engine.retainedHandles.append(RetainedHandle(connection: BorrowedReference(self), handle: handle))
     }
 
-    func holds(_ handle: AsyncSocket) -> Bool {
-        heldHandle?({ $0 === handle }) ?? false
+    func retains(_ handle: AsyncSocket) -> Bool {
+        retainedHandle?({ $0 === handle }) ?? false
     }
 
     /// The handle, kept until all callbacks of the turn have run, or `nil` once it is detached or released.
     var keptHandle: AsyncSocket? {
         guard !isDetached else { return nil }
-        return heldHandle?.retained ?? handle.load { hold($0) }
+        return retainedHandle?.retained ?? handle.load { retain($0) }
     }
 
     /// Delivers a notice to the held handle. The handle is released after all callbacks, never within one.
     @inline(__always)
     func deliver(_ notice: SocketNotice) {
-        if heldHandle?({ $0.deliver(notice) }) == true { handleIsBehind() }
+        if retainedHandle?({ $0.deliver(notice) }) == true { handleIsBehind() }
     }
 
     /// Not inlined, because `deliver` is part of the loop that runs the callbacks.
@@ -316,7 +316,7 @@ final class Connection: ConnectionStorage, EngineSession {
     }
 
     /// Called when all callbacks have run and the engine is about to release the handle.
-    func releaseHandle() { heldHandle = nil }
+    func releaseHandle() { retainedHandle = nil }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {
         engine.record(kind, id, tag: tag, first, second)

@@ -5,7 +5,7 @@ extension ConnectionMachine {
     package mutating func cancelNext(_ target: SocketCommand.CancelTarget, now: MonotonicTime) -> FailedOperation? {
         let read = SocketError(.cancelled, operation: "read", detail: "cancelled")
         let write = SocketError(.cancelled, operation: "write", detail: "cancelled")
-        if let cancelled = cancelHeld(target, read: read, write: write) { return cancelled }
+        if let cancelled = cancelEarly(target, read: read, write: write) { return cancelled }
         switch target {
         case .operation(let id):
             return reading.cancel(id, error: read, now: now) ?? writing.cancel(id, error: write, now: now)
@@ -16,14 +16,14 @@ extension ConnectionMachine {
         }
     }
 
-    private mutating func cancelHeld(
+    private mutating func cancelEarly(
         _ target: SocketCommand.CancelTarget, read: SocketError, write: SocketError
     ) -> FailedOperation? {
         let cancelled =
             switch target {
-            case .operation(let wanted): held.removeOnly { $0.operation == wanted }
-            case .reads: held.remove { if case .read = $0 { true } else { false } }
-            case .writes: held.remove { if case .write = $0 { true } else { false } }
+            case .operation(let wanted): early.removeOnly { $0.operation == wanted }
+            case .reads: early.remove { if case .read = $0 { true } else { false } }
+            case .writes: early.remove { if case .write = $0 { true } else { false } }
             }
         guard let cancelled else { return nil }
         return if case .read = cancelled {
@@ -56,8 +56,8 @@ extension ConnectionMachine {
 
     var isDrainedWhileConnecting: Bool {
         guard !drain.isEmpty, !upgrade.isPending else { return false }
-        return !(0..<held.count).contains { index in
-            switch held[index] {
+        return !(0..<early.count).contains { index in
+            switch early[index] {
             case .read(let request, _): drain.contains(.reads) && !request.isStanding
             case .write: drain.contains(.writes)
             case .barrier: true
@@ -65,24 +65,24 @@ extension ConnectionMachine {
         }
     }
 
-    mutating func replaceHeldStanding() -> FailedOperation? {
+    mutating func replaceEarlyStanding() -> FailedOperation? {
         let error = SocketError(.disconnected, operation: "read", detail: "replaced by a newer standing read")
-        return takeHeldStanding().flatMap { Self.failure(of: $0, error: error) }
+        return takeEarlyStanding().flatMap { Self.failure(of: $0, error: error) }
     }
 
-    mutating func takeHeldStanding() -> Held? {
-        held.remove { operation in
+    mutating func takeEarlyStanding() -> Early? {
+        early.remove { operation in
             if case .read(let request, _) = operation { request.isStanding } else { false }
         }
     }
 
-    /// Whether new operations are held, because there is no connection yet or TLS must come first.
-    var isHolding: Bool { state == .connecting || upgrade.isPending }
+    /// Whether new operations are early, because there is no connection yet or TLS must come first.
+    var isTooEarly: Bool { state == .connecting || upgrade.isPending }
 
-    /// Moves the first held operation into its queue.
-    mutating func releaseFirstHeld(now: MonotonicTime) {
-        switch held.popFirst() {
-        // A replaced standing read was already taken out of `held`.
+    /// Moves the first early operation into its queue.
+    mutating func releaseFirstEarly(now: MonotonicTime) {
+        switch early.popFirst() {
+        // A replaced standing read was already taken out of `early`.
         case .read(let request, let id): _ = reading.enqueue(request, as: id, now: now)
         case .write(let request, let id): writing.enqueue(request, as: id, now: now)
         case .barrier, nil: return
@@ -90,7 +90,7 @@ extension ConnectionMachine {
     }
 
     /// Returns the operation's failure, or `nil` for the barrier, which has no caller.
-    static func failure(of operation: Held, error: SocketError) -> FailedOperation? {
+    static func failure(of operation: Early, error: SocketError) -> FailedOperation? {
         switch operation {
         case .barrier: nil
         case .read(let request, let id):
@@ -104,41 +104,41 @@ extension ConnectionMachine {
         }
     }
 
-    /// A snapshot of the read queue. Held reads count as pending, and the TLS barrier is at its place among them.
+    /// A snapshot of the read queue. Early reads count as pending, and the TLS barrier is at its place among them.
     package func readingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
-        with(heldSnapshots(reads: true), in: reading.snapshot(listing: listing), listing: listing)
+        with(earlySnapshots(reads: true), in: reading.snapshot(listing: listing), listing: listing)
     }
 
-    /// A snapshot of the write queue. Held writes count as pending, and the TLS barrier is at its place among them.
+    /// A snapshot of the write queue. Early writes count as pending, and the TLS barrier is at its place among them.
     package func writingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
-        var queue = with(heldSnapshots(reads: false), in: writing.snapshot(listing: listing), listing: listing)
+        var queue = with(earlySnapshots(reads: false), in: writing.snapshot(listing: listing), listing: listing)
         queue.pendingBytes = pendingWriteBytes
         return queue
     }
 
-    /// The number of queued bytes that the kernel has not accepted, including those of held writes.
-    package var pendingWriteBytes: Int { writing.pendingBytes + held.writeBytes }
+    /// The number of queued bytes that the kernel has not accepted, including those of early writes.
+    package var pendingWriteBytes: Int { writing.pendingBytes + early.writeBytes }
 
     private func with(
-        _ held: (ahead: [OperationSnapshot], behind: [OperationSnapshot]), in queue: QueueSnapshot, listing: Int
+        _ early: (ahead: [OperationSnapshot], behind: [OperationSnapshot]), in queue: QueueSnapshot, listing: Int
     ) -> QueueSnapshot {
         var queue = queue
         if upgrade.isPending {
-            queue.barrier = (queue.current == nil ? 0 : 1) + queue.pendingCount + held.ahead.count
+            queue.barrier = (queue.current == nil ? 0 : 1) + queue.pendingCount + early.ahead.count
         }
-        queue.pendingCount += held.ahead.count + held.behind.count
-        queue.pending = Array((queue.pending + held.ahead + held.behind).prefix(listing))
+        queue.pendingCount += early.ahead.count + early.behind.count
+        queue.pending = Array((queue.pending + early.ahead + early.behind).prefix(listing))
         return queue
     }
 
-    /// Snapshots of the held operations of one direction, before and after the barrier. Without a barrier, all come
+    /// Snapshots of the early operations of one direction, before and after the barrier. Without a barrier, all come
     /// before it.
-    private func heldSnapshots(reads: Bool) -> (ahead: [OperationSnapshot], behind: [OperationSnapshot]) {
+    private func earlySnapshots(reads: Bool) -> (ahead: [OperationSnapshot], behind: [OperationSnapshot]) {
         var lists: (ahead: [OperationSnapshot], behind: [OperationSnapshot]) = ([], [])
         var isBehind = false
-        for index in 0..<held.count {
+        for index in 0..<early.count {
             let shown: OperationSnapshot
-            switch held[index] {
+            switch early[index] {
             case .barrier:
                 isBehind = true
                 continue
@@ -165,12 +165,12 @@ extension ConnectionMachine {
     /// Changes the timeout of an operation. Returns its tag, or `nil` if it has ended or waits for a verdict.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
         let tag = reading.setTimeout(timeout, of: operation) ?? writing.setTimeout(timeout, of: operation)
-        return tag ?? setHeldTimeout(timeout, of: operation)
+        return tag ?? setEarlyTimeout(timeout, of: operation)
     }
 
-    private mutating func setHeldTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
+    private mutating func setEarlyTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
         var tag: Int?
-        _ = held.change { waiting in
+        _ = early.change { waiting in
             switch waiting {
             case .read(var request, operation):
                 request.timeout = timeout

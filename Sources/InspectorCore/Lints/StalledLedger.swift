@@ -2,10 +2,10 @@ import SocketCore
 
 /// Compares each snapshot with earlier ones, to determine how long amounts have been unchanged. Remembers only sessions
 /// that a lint may need.
-package struct StandingLedger: Sendable {
+package struct StalledLedger: Sendable {
     private struct Entry: Sendable {
         var amounts: Amounts?
-        var standing = Standing()
+        var stall = Stall()
     }
 
     /// The amounts between our write queue and the reader. An amount that was not requested does not count as a change.
@@ -36,7 +36,7 @@ package struct StandingLedger: Sendable {
     package init() {}
 
     /// How long the amounts of a session have been unchanged.
-    package subscript(id: SocketID) -> Standing { entries[id]?.standing ?? Standing() }
+    package subscript(id: SocketID) -> Stall { entries[id]?.stall ?? Stall() }
 
     /// Whether no session is remembered.
     var isEmpty: Bool { entries.isEmpty }
@@ -51,13 +51,13 @@ package struct StandingLedger: Sendable {
         noteAmounts(socket, end, isStuck: stuck != nil, &entry, now)
         noteEnd(socket, &entry, now)
         if let end, hasUnread {
-            entry.standing.unreadThere = Standing.Look(end, now)
-        } else if let look = entry.standing.unreadThere, end?.unread != nil || now - look.time > Self.lookIsFresh {
-            entry.standing.unreadThere = nil
+            entry.stall.unreadThere = Stall.Look(end, now)
+        } else if let look = entry.stall.unreadThere, end?.unread != nil || now - look.time > Self.lookIsFresh {
+            entry.stall.unreadThere = nil
         }
-        let isOfUse = entry.amounts != nil || entry.standing.shut != nil || entry.standing.unreadThere != nil
+        let isOfUse = entry.amounts != nil || entry.stall.shut != nil || entry.stall.unreadThere != nil
         entries[socket.id] = isOfUse ? entry : nil
-        let isSuspect = stuck.map { now - $0 > Self.suspicion } ?? false || entry.standing.shut != nil
+        let isSuspect = stuck.map { now - $0 > Self.suspicion } ?? false || entry.stall.shut != nil
         if isSuspect, suspects.count < Self.suspectLimit { suspects.insert(socket.id) }
         if isSuspect, let linked = socket.linked, suspects.contains(socket.id) { suspects.insert(linked) }
     }
@@ -66,22 +66,22 @@ package struct StandingLedger: Sendable {
         _ socket: SocketSnapshot, _ end: PeerEnd?, isStuck: Bool, _ entry: inout Entry, _ now: MonotonicTime
     ) {
         guard isStuck else {
-            (entry.amounts, entry.standing.moved) = (nil, nil)
+            (entry.amounts, entry.stall.moved) = (nil, nil)
             return
         }
         let amounts = Amounts(sent: socket.sent, sendQueue: socket.kernel?.sendQueue, unread: end?.unread)
         guard let former = entry.amounts else { return entry.amounts = amounts }
-        if amounts.moved(from: former) { entry.standing.moved = now }
+        if amounts.moved(from: former) { entry.stall.moved = now }
         entry.amounts = Amounts(
             sent: amounts.sent, sendQueue: amounts.sendQueue ?? former.sendQueue,
             unread: amounts.unread ?? former.unread)
     }
 
     private func noteEnd(_ socket: SocketSnapshot, _ entry: inout Entry, _ now: MonotonicTime) {
-        guard socket.waitsForFIN else { return entry.standing.shut = nil }
-        guard entry.standing.shut == nil else { return }
-        entry.standing.shut = now
-        entry.standing.shutIsOlder = !watched.contains(socket.id.ordinal)
+        guard socket.waitsForFIN else { return entry.stall.shut = nil }
+        guard entry.stall.shut == nil else { return }
+        entry.stall.shut = now
+        entry.stall.shutIsOlder = !watched.contains(socket.id.ordinal)
     }
 
     /// Starts a round in which every session is examined.
