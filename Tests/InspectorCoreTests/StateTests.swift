@@ -59,7 +59,7 @@ struct StateTests {
     @Test("Events keep gaps in their place, take nothing twice and stay bounded")
     func eventLog() {
         var log = EventLog()
-        func take(_ numbers: Range<UInt64>, next: UInt64? = nil) {
+        func absorb(_ numbers: Range<UInt64>, next: UInt64? = nil) {
             var snapshot = World.snapshot([])
             snapshot.events = numbers.map {
                 SocketEvent(sequence: $0, time: World.now, socket: SocketID(1), kind: .readDone)
@@ -67,16 +67,16 @@ struct StateTests {
             snapshot.nextEvent = next ?? numbers.upperBound
             log.absorb(snapshot)
         }
-        take(3..<5)
+        absorb(3..<5)
         #expect(log.entries.first == .lost(3, next: 3))
-        take(3..<6)
+        absorb(3..<6)
         #expect(log.entries.count == 4)
-        take(9..<10)
+        absorb(9..<10)
         #expect(log.entries[4] == .lost(3, next: 9))
-        take(10..<10, next: 12)
+        absorb(10..<10, next: 12)
         #expect(log.entries.last == .lost(2, next: 12))
         #expect(log.lost == 8 && log.next == 12)
-        for batch in 0..<50 { take(UInt64(12 + batch * 1000)..<UInt64(12 + (batch + 1) * 1000)) }
+        for batch in 0..<50 { absorb(UInt64(12 + batch * 1000)..<UInt64(12 + (batch + 1) * 1000)) }
         #expect(log.entries.count <= EventLog.limit + 2000)
         #expect(log.entries.count >= EventLog.limit)
         #expect(log[log.end - 1] == log.entries.last)

@@ -32,7 +32,7 @@ struct HangingNativeTests {
 
         var isFaulty: Bool { Lint.named(expected) != nil }
 
-        func take(_ watch: HostWatch) {
+        func absorb(_ watch: HostWatch) {
             guard let answer = HostAnswer(.port(port), [], watch.look, watch.judge) else { return }
             lines = answer.lines
             let own = answer.found.filter { verdict in verdict.processes.contains { $0.number == culprit } }
@@ -97,7 +97,7 @@ struct HangingNativeTests {
         // What was seen once counts: on a busy machine it need not be there at one and the same look.
         _ = try eventually(within: .seconds(200)) {
             try watch.settle(span: .zero) { ports.contains($0.local?.port ?? 0) || ports.contains($0.peer?.port ?? 0) }
-            for hanging in all { hanging.take(watch) }
+            for hanging in all { hanging.absorb(watch) }
             return all.allSatisfy(\.isSeen)
         }
         for hanging in all {

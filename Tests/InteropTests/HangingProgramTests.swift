@@ -34,7 +34,7 @@ struct HangingProgramTests {
         }
 
         /// What a look says of it. A lint is seen where it names the culprit; words where they are in its story.
-        func take(_ watch: HostWatch, _ sign: Sign) {
+        func absorb(_ watch: HostWatch, _ sign: Sign) {
             guard let answer = HostAnswer(target, [], watch.look, watch.judge) else { return }
             self.answer = answer
             accused.formUnion(answer.found.filter { $0.severity > .note }.map(\.lint))
@@ -98,7 +98,7 @@ struct HangingProgramTests {
         var watch = HostWatch(HostOptions(), LintSettings())
         let isSeen = try eventually(within: .seconds(200)) {
             try watch.settle(span: .zero) { ports.contains($0.local?.port ?? 0) || ports.contains($0.peer?.port ?? 0) }
-            for (hanging, sign) in all { hanging.take(watch, sign) }
+            for (hanging, sign) in all { hanging.absorb(watch, sign) }
             return all.allSatisfy(\.0.isSeen)
         }
         #expect(isSeen)

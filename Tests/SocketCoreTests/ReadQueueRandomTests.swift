@@ -140,7 +140,7 @@ private struct RandomReads: ~Copyable {
                 partials += 1
                 reported[operation, default: 0] += increment
                 require(partials == 1 && increment > 0 && reported[operation] == done, "\(action)")
-            case .deliver(let delivery): take(delivery)
+            case .deliver(let delivery): absorb(delivery)
             case .exceeded(let failed):
                 isOver = true
                 require(
@@ -151,7 +151,7 @@ private struct RandomReads: ~Copyable {
         }
     }
 
-    private mutating func take(_ delivery: ReadDelivery) {
+    private mutating func absorb(_ delivery: ReadDelivery) {
         bytesOut += delivery.bytes
         require(reported[delivery.operation] ?? 0 < delivery.bytes.count, "nothing left to report: \(delivery)")
         require(!delivery.isStanding || reported[delivery.operation] == nil, "a partial of a standing read")

@@ -37,7 +37,7 @@ package struct HostJudge: Sendable {
         return wanted
     }
 
-    /// Takes the same look again, with processes, threads, epoll sets and owners.
+    /// Absorbs the same look again, with processes, threads, epoll sets and owners.
     package mutating func absorbExamined(_ look: HostLook) {
         if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = absorb(look) }
         change { scene, ledger in

@@ -20,7 +20,7 @@ struct HostScene: Sendable {
         programs = look.processes.filter { !$0.value.threads.isEmpty }.mapValues(HostProgram.init)
     }
 
-    /// Takes the next look. If it lists its changes, the rest is kept. If it has no processes, those of this look are
+    /// Absorbs the next look. If it lists its changes, the rest is kept. If it has no processes, those of this look are
     /// kept until it is known which ones must be examined.
     mutating func absorb(_ next: HostLook) {
         let (former, programs) = (look, programs)
@@ -55,7 +55,7 @@ struct HostScene: Sendable {
         pairs.remove(socket)
     }
 
-    /// Takes the same sockets, with the facts about their programs.
+    /// Absorbs the same sockets, with the facts about their programs.
     mutating func absorb(programsOf examined: HostLook) {
         let sockets = look.sockets
         look = examined

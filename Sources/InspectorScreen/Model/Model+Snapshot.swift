@@ -19,7 +19,7 @@ extension Model {
         }
     }
 
-    /// Takes a snapshot. While the screen is frozen, the snapshot is kept but not shown.
+    /// Absorbs a snapshot. While the screen is frozen, the snapshot is kept but not shown.
     mutating func absorb(_ snapshot: EngineSnapshot) {
         let wasLive = selected?.isLive ?? false
         // A notice about a connection's pending operation is obsolete once the connection has closed.

@@ -49,7 +49,7 @@ extension Model {
         (detail.showsUnread, detail.confirmed, detail.unread) = (false, nil, nil)
     }
 
-    /// Takes unread bytes, if they are still requested.
+    /// Absorbs unread bytes, if they are still requested.
     mutating func absorb(_ look: UnreadLook) {
         if let note = look.note {
             shared.log.note(note, at: look.time)

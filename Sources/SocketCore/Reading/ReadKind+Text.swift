@@ -73,7 +73,7 @@ package struct ReadKindReader {
 
     package init(_ word: ReadRequest.Kind.Word = .any) { self.word = word }
 
-    /// Takes a word, and its value from `next`. Returns `false` if it is not a word of a kind's text form.
+    /// Accepts a word, and its value from `next`. Returns `false` if it is not a word of a kind's text form.
     package mutating func accept(_ text: String, next: () -> String?) throws(ReadTextProblem) -> Bool {
         if text == ReadRequest.Kind.line {
             try begin(.until, text)

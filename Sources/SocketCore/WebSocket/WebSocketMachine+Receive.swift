@@ -48,7 +48,7 @@ extension WebSocketMachine {
         receiveEnd(now: now, into: &events)
     }
 
-    /// Takes bytes until the input or the budget is used up. Returns the number taken.
+    /// Absorbs bytes until the input or the budget is used up. Returns the number taken.
     private mutating func absorb(
         _ input: UnsafeRawBufferPointer, now: MonotonicTime, spares: inout LargeArrayPool,
         into events: inout [WebSocketEvent]

@@ -16,7 +16,7 @@ package struct CapturedOwners: Sendable {
 
     package init() {}
 
-    /// Takes a snapshot of the host. Sockets in other network namespaces are ignored, since they can have the same
+    /// Absorbs a snapshot of the host. Sockets in other network namespaces are ignored, since they can have the same
     /// addresses.
     package mutating func absorb(_ snapshot: EngineSnapshot) {
         guard time != snapshot.time else { return }

@@ -75,7 +75,7 @@ package struct InspectionBoard: Sendable {
     /// The number of sessions on the board.
     package var count: Int { entries.count }
 
-    /// Takes a snapshot of what changed, or its next piece. `interval` is the current time between updates.
+    /// Absorbs a snapshot of what changed, or its next piece. `interval` is the current time between updates.
     package mutating func absorb(_ snapshot: consuming EngineSnapshot, every interval: Duration = .zero) {
         if isComplete {
             revision += 1

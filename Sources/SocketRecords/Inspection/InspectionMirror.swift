@@ -54,7 +54,7 @@ package struct InspectionMirror: Sendable {
         hasTraffic = false
     }
 
-    /// Takes a frame from the program. Frames without state of the engine are ignored.
+    /// Absorbs a frame from the program. Frames without state of the engine are ignored.
     ///
     /// `now` is the viewer's time. The programs of one host share a clock, so no update can be later. Throws a sentence
     /// if the program sends more than is kept. Nothing more can be taken then.

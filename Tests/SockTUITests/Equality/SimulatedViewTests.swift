@@ -58,7 +58,7 @@ private final class RecordingViewer {
         return request
     }
 
-    func take(_ snapshot: EngineSnapshot) {
+    func absorb(_ snapshot: EngineSnapshot) {
         var snapshot = snapshot
         let changed = snapshot.changedTraffic ?? [:]
         snapshot.changedTraffic = nil
@@ -153,7 +153,7 @@ private final class RecordingViewers: SimulationViewer {
     init(seed: UInt64) { viewers = (0..<2).map { RecordingViewer(seed: seed * 2 + $0) } }
 
     func request(of station: Int) -> SnapshotRequest { viewers[station].request() }
-    func take(_ snapshot: EngineSnapshot, of station: Int) { viewers[station].take(snapshot) }
+    func absorb(_ snapshot: EngineSnapshot, of station: Int) { viewers[station].absorb(snapshot) }
 }
 
 /// On the simulated engine, whatever it does: what is drawn of its recording is what was drawn live.

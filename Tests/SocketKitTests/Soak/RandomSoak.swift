@@ -74,7 +74,7 @@ final class RandomClient: AsyncSocketDelegate {
         if state.open.remove(tag) == nil { state.complaints.append("\(what) \(tag) ended twice") }
     }
 
-    private func take(_ bytes: [UInt8], _ state: inout State) {
+    private func absorb(_ bytes: [UInt8], _ state: inout State) {
         for byte in bytes {
             if byte != Self.byte(at: state.received), state.complaints.count < 10 {
                 state.complaints.append("byte \(state.received) is \(byte)")
@@ -86,7 +86,7 @@ final class RandomClient: AsyncSocketDelegate {
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
         called {
             end(tag, "read", &$0)
-            take(bytes, &$0)
+            absorb(bytes, &$0)
         }
     }
 
@@ -97,12 +97,12 @@ final class RandomClient: AsyncSocketDelegate {
     func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {
         called {
             end(operation.tag, "failure", &$0)
-            take(operation.bytes, &$0)
+            absorb(operation.bytes, &$0)
         }
     }
 
     func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {
-        called { take(unread, &$0) }
+        called { absorb(unread, &$0) }
     }
 
     func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {

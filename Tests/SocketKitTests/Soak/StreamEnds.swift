@@ -115,7 +115,7 @@ final class StreamReader: SocketListenerDelegate, AsyncSocketDelegate {
     }
 
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
-        state.withLock { $0.take(bytes, tag) }
+        state.withLock { $0.absorb(bytes, tag) }
         goOn(socket)
     }
 
@@ -152,7 +152,7 @@ final class StreamReader: SocketListenerDelegate, AsyncSocketDelegate {
 }
 
 extension StreamReader.State {
-    fileprivate mutating func take(_ bytes: [UInt8], _ tag: Int) {
+    fileprivate mutating func absorb(_ bytes: [UInt8], _ tag: Int) {
         guard tag == self.tag, let kind = queued.first else { return require(false) { "read \(tag), not \($0.tag)" } }
         require(reported < bytes.count) { "\($0.reported) of \(bytes.count) bytes were reported as parts: \(kind)" }
         switch kind {

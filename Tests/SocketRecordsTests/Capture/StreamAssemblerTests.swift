@@ -20,7 +20,7 @@ struct StreamAssemblerTests {
         }
     }
 
-    private static func take(
+    private static func absorb(
         _ assembler: inout StreamAssembler, _ sequence: UInt32, _ text: String, _ flags: SyntheticPacket.Flags = .ack
     ) -> [StreamAssembler.Piece] {
         assembler.absorb(.init(sequence: sequence, flags: flags), Array(text.utf8)[...])
@@ -65,11 +65,11 @@ struct StreamAssemblerTests {
     @Test("where two copies differ, the first stays and the difference is told")
     func differs() {
         var assembler = StreamAssembler()
-        #expect(Self.take(&assembler, 100, "abcdef") == [.bytes(Array("abcdef".utf8))])
-        #expect(Self.take(&assembler, 102, "cXXfgh") == [.differs(2), .bytes(Array("gh".utf8))])
-        #expect(Self.take(&assembler, 110, "klm") == [])
+        #expect(Self.absorb(&assembler, 100, "abcdef") == [.bytes(Array("abcdef".utf8))])
+        #expect(Self.absorb(&assembler, 102, "cXXfgh") == [.differs(2), .bytes(Array("gh".utf8))])
+        #expect(Self.absorb(&assembler, 110, "klm") == [])
         #expect(
-            Self.take(&assembler, 108, "ijKlmn") == [.differs(1), .bytes(Array("ij".utf8))]
+            Self.absorb(&assembler, 108, "ijKlmn") == [.differs(1), .bytes(Array("ij".utf8))]
                 + ["klm", "n"].map {
                     .bytes(Array($0.utf8))
                 })
@@ -78,28 +78,28 @@ struct StreamAssemblerTests {
     @Test("a stream that was joined in its middle begins where it was joined")
     func midStream() {
         var assembler = StreamAssembler()
-        #expect(Self.take(&assembler, 4_000_000_000, "later") == [.bytes(Array("later".utf8))])
-        #expect(Self.take(&assembler, 4_000_000_005, "!", [.ack, .fin]) == [.bytes([33])])
+        #expect(Self.absorb(&assembler, 4_000_000_000, "later") == [.bytes(Array("later".utf8))])
+        #expect(Self.absorb(&assembler, 4_000_000_005, "!", [.ack, .fin]) == [.bytes([33])])
         #expect(assembler.hasEnded)
     }
 
     @Test("a hole that was acknowledged is a loss of the capture; one that was not is waited for")
     func holes() {
         var assembler = StreamAssembler()
-        _ = Self.take(&assembler, 9, "", .syn)
-        for index in 0..<6 { #expect(Self.take(&assembler, UInt32(20 + index), "x") == []) }
+        _ = Self.absorb(&assembler, 9, "", .syn)
+        for index in 0..<6 { #expect(Self.absorb(&assembler, UInt32(20 + index), "x") == []) }
         #expect(assembler.otherSide(acknowledges: 15) == [])
         let pieces = assembler.otherSide(acknowledges: 26)
         #expect(pieces.first == .gap(10) && Self.flat(pieces).count == 16)
         // What comes after all is not inserted where others follow already.
-        #expect(Self.take(&assembler, 10, "aaaaaaaaaa") == [])
+        #expect(Self.absorb(&assembler, 10, "aaaaaaaaaa") == [])
         #expect(assembler.repeated == 10)
     }
 
     @Test("what waits for lost bytes is limited")
     func limited() {
         var assembler = StreamAssembler()
-        _ = Self.take(&assembler, 9, "", .syn)
+        _ = Self.absorb(&assembler, 9, "", .syn)
         let block = [UInt8](repeating: 1, count: 60_000)
         var sequence: UInt32 = 20
         for _ in 0..<100 {
@@ -141,16 +141,16 @@ struct StreamAssemblerTests {
     @Test("bytes from before the first that was seen are counted, not taken for ones that came again")
     func early() {
         var assembler = StreamAssembler()
-        #expect(Self.take(&assembler, 1_000, "later") == [.bytes(Array("later".utf8))])
-        #expect(Self.take(&assembler, 990, "before it later!") == [.bytes([33])])
+        #expect(Self.absorb(&assembler, 1_000, "later") == [.bytes(Array("later".utf8))])
+        #expect(Self.absorb(&assembler, 990, "before it later!") == [.bytes([33])])
         #expect(assembler.early == 10 && assembler.repeated == 5)
     }
 
     @Test("an acknowledged FIN ends a stream, whatever is missing before it")
     func lostEnd() {
         var assembler = StreamAssembler()
-        _ = Self.take(&assembler, 9, "", .syn)
-        #expect(Self.take(&assembler, 14, "", [.ack, .fin]) == [] && !assembler.hasEnded)
+        _ = Self.absorb(&assembler, 9, "", .syn)
+        #expect(Self.absorb(&assembler, 14, "", [.ack, .fin]) == [] && !assembler.hasEnded)
         #expect(assembler.otherSide(acknowledges: 15) == [.gap(4)])
         #expect(assembler.hasEnded && assembler.missing == 4)
     }

@@ -91,7 +91,7 @@ struct Book {
         for index in sessions.indices where sessions[index].owner == owner { sessions[index].isReleased = true }
     }
 
-    mutating func take(_ notice: Notice, _ owner: Int) -> [Finding] {
+    mutating func absorb(_ notice: Notice, _ owner: Int) -> [Finding] {
         if case .failed(let failed) = notice, failed.error.reason == .notConnected { return refuse(failed) }
         guard let index = sessions.firstIndex(where: { $0.owner == owner && !$0.isOver }) else {
             return [Finding(rule: .callbackOrder, detail: "handle \(owner), which has no session, heard \(notice)")]

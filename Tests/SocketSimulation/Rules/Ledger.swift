@@ -64,8 +64,8 @@ package final class Ledger: Sendable {
     // MARK: What is told
 
     /// Holds a callback against all that came before it.
-    package func take(_ notice: Notice, owner: Int) {
-        for finding in book.withLock({ $0.take(notice, owner) }) { findings.report(finding.rule, finding.detail) }
+    package func absorb(_ notice: Notice, owner: Int) {
+        for finding in book.withLock({ $0.absorb(notice, owner) }) { findings.report(finding.rule, finding.detail) }
     }
 
     /// All is over: whatever did not end by now never will.

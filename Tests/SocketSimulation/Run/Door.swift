@@ -14,7 +14,7 @@ package final class Door: SocketListenerDelegate, Sendable {
         guard !stage.chance.oneIn(20) else { return }
         let player = stage.enroll()
         stage.ledger.begin(socket.session, owner: player.number, isAccepted: true)
-        player.take(socket)
+        player.absorb(socket)
         if stage.isOpen, stage.chance.oneIn(2) { player.act() }
     }
 }

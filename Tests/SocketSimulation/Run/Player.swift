@@ -26,7 +26,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
     var socket: AsyncSocket? { state.withLock { $0.socket } }
 
     /// Takes a socket of its own, and makes itself its delegate.
-    func take(_ socket: AsyncSocket) {
+    func absorb(_ socket: AsyncSocket) {
         socket.delegate = self
         if stage.chance.oneIn(3) { socket.userData = Keepsake(stage: stage, other: stage.chance.below(number + 1)) }
         state.withLock { $0.socket = socket }
@@ -263,7 +263,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
     private func hear(_ notice: Notice) {
         for heard in altered(notice) {
             stage.trace("  player \(number) hears \(heard.words)")
-            stage.ledger.take(heard, owner: number)
+            stage.ledger.absorb(heard, owner: number)
         }
         stage.cancelAtTimes()
         if stage.isOpen, stage.chance.oneIn(3) { act() }

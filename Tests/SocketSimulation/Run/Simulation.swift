@@ -4,7 +4,7 @@ import SocketKit
 package protocol SimulationViewer: AnyObject {
     /// What the next snapshot of an engine shall hold.
     func request(of station: Int) -> SnapshotRequest
-    func take(_ snapshot: EngineSnapshot, of station: Int)
+    func absorb(_ snapshot: EngineSnapshot, of station: Int)
 }
 
 /// One run: an engine on a simulated machine, with clients, a listener and peers, all of which do what the seed says.
@@ -114,7 +114,7 @@ package final class Simulation {
     private func enroll() {
         guard let engine = stage.pickEngine() else { return }
         let player = stage.enroll()
-        player.take(AsyncSocket(engine: engine))
+        player.absorb(AsyncSocket(engine: engine))
         player.act()
     }
 
@@ -226,7 +226,7 @@ package final class Simulation {
             guard let snapshot = station.engine?.snapshot(request) else { continue }
             all += snapshot.sockets
             stage.snapshotRules.check(snapshot, isFresh: true)
-            viewer?.take(snapshot, of: number)
+            viewer?.absorb(snapshot, of: number)
         }
         stage.coverage.update(all)
     }

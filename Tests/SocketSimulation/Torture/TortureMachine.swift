@@ -96,7 +96,7 @@ package final class TortureMachine {
         _ configuration: SocketConfiguration = SocketConfiguration(), _ react: @escaping TorturePlayer.Reaction
     ) -> TorturePlayer {
         let player = TorturePlayer(number: players.count, ledger: ledger, react)
-        player.take(AsyncSocket(engine: engine, configuration: configuration))
+        player.absorb(AsyncSocket(engine: engine, configuration: configuration))
         players.append(player)
         return player
     }

@@ -28,7 +28,7 @@ package final class TorturePlayer: AsyncSocketDelegate, Sendable {
     /// What its reads got so far.
     var received: [UInt8] { state.withLock { $0.received } }
 
-    func take(_ socket: AsyncSocket) {
+    func absorb(_ socket: AsyncSocket) {
         socket.delegate = self
         state.withLock { $0.socket = socket }
     }
@@ -62,7 +62,7 @@ package final class TorturePlayer: AsyncSocketDelegate, Sendable {
 
     private func hear(_ notice: Notice) {
         if case .read(let bytes, _) = notice { state.withLock { $0.received += bytes } }
-        ledger.take(notice, owner: number)
+        ledger.absorb(notice, owner: number)
         react(self, notice)
     }
 
@@ -106,7 +106,7 @@ final class TortureDoor: SocketListenerDelegate, Sendable {
             return players[players.count - 1]
         }
         ledger.begin(socket.session, owner: player.number, isAccepted: true)
-        player.take(socket)
+        player.absorb(socket)
         // An accepted connection stands already.
         react(player, .connected)
     }

@@ -69,19 +69,19 @@ struct RelayFaultsTests {
         faults.add(NumberedBreak(2, try Breakpoint.parse("on match y")))
         var told: [FaultReport] = []
         var heldBack: [RelayFaults.Leg: Bool] = [:]
-        func take(_ actions: [RelayFaults.Action]) {
+        func absorb(_ actions: [RelayFaults.Action]) {
             for case .report(_, let report) in actions { told.append(report) }
             for case .hold(let leg, let holds) in actions { heldBack[leg] = holds }
         }
-        take(faults.receive(Array("xay".utf8), from: .client, .zero))
-        take(faults.receive(Array("123".utf8), from: .target, .zero))
-        take(faults.release(.all, nil, .zero + .milliseconds(1_500)))
+        absorb(faults.receive(Array("xay".utf8), from: .client, .zero))
+        absorb(faults.receive(Array("123".utf8), from: .target, .zero))
+        absorb(faults.release(.all, nil, .zero + .milliseconds(1_500)))
         #expect(told.map(\.kind) == [.held, .released, .held])
         #expect(told.map(\.number) == [1, 1, 2] && told.map(\.amount) == [3, 1_500, 1])
         #expect(heldBack == [.client: true, .target: true])
-        take(faults.receive(Array("4".utf8), from: .target, .zero + .seconds(2)))
+        absorb(faults.receive(Array("4".utf8), from: .target, .zero + .seconds(2)))
         #expect(faults.snapshot.hold?.downstreamBytes == 1 && faults.snapshot.hold?.breakpoint == 2)
-        take(faults.release(.drop, nil, .zero + .seconds(2)))
+        absorb(faults.release(.drop, nil, .zero + .seconds(2)))
         #expect(told.last?.number == 2 && told.last?.amount == 500 && !faults.isHeld)
         #expect(faults.snapshot.droppedBytes == 2)
     }

@@ -69,7 +69,7 @@ package struct OutputText: Equatable, Sendable {
         shrink()
     }
 
-    /// Takes the line feed that follows the carriage return of the last line.
+    /// Accepts the line feed that follows the carriage return of the last line.
     private mutating func acceptLineFeed(_ rest: inout ArraySlice<UInt8>) {
         rest.removeFirst()
         if case .line(let bytes, 1) = rows.last { rows[rows.count - 1] = .line(bytes, ending: 2) }

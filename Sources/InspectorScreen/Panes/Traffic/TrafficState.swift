@@ -39,8 +39,8 @@ package struct TrafficState: Equatable, Sendable {
         unseen = 0
     }
 
-    /// Takes a snapshot's traffic, unless it is for an earlier request. `facts` is the socket, if its program may have
-    /// started to keep traffic only now.
+    /// Absorbs a snapshot's traffic, unless it is for an earlier request. `facts` is the socket, if its program may
+    /// have started to keep traffic only now.
     package mutating func absorb(_ new: TrafficSnapshot?, of owner: SocketID?, facts: SocketSnapshot? = nil) {
         guard let new, socket != nil, owner == socket else { return }
         if !isKnown, let facts { unseen = Self.unseen(facts, new) }

@@ -57,7 +57,7 @@ private struct HeaderGrammar {
         }
     }
 
-    /// Takes a byte and the white space around it if that byte is next.
+    /// Accepts a byte and the white space around it if that byte is next.
     mutating func accept(_ byte: UInt8) -> Bool {
         skipSpace()
         guard !isAtEnd, bytes[index] == byte else { return false }

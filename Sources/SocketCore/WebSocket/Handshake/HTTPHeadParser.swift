@@ -54,7 +54,7 @@ package struct HTTPHeadParser: Equatable, Sendable {
         }
     }
 
-    /// Takes one byte. Returns `true` if it ended the empty line.
+    /// Accepts one byte. Returns `true` if it ended the empty line.
     private mutating func accept(_ byte: UInt8) throws(HTTPHeadFault) -> Bool {
         guard gathered.count < limit else {
             throw HTTPHeadFault(problem: "the head is longer than \(limit) bytes", isTooLong: true)

@@ -165,8 +165,8 @@ struct MessageAssembler: ~Copyable {
         missing -= count
     }
 
-    /// Takes payload of the current frame, unmasks it and delivers the result. Also called for the empty payload of an
-    /// empty frame.
+    /// Absorbs payload of the current frame, unmasks it and delivers the result. Also called for the empty payload of
+    /// an empty frame.
     mutating func absorb(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, spares: inout LargeArrayPool, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {

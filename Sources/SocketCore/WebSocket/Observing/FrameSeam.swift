@@ -15,7 +15,7 @@ package struct FrameSeam: Sendable {
     /// Whether a message can be inserted here.
     package var isOpen: Bool { !isOver && !isMessageOpen && decoder.awaiting == .header(done: 0) }
 
-    /// Takes the next bytes to be sent, up to the first position where a message can be inserted. Returns the number
+    /// Absorbs the next bytes to be sent, up to the first position where a message can be inserted. Returns the number
     /// taken.
     package mutating func absorb(_ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = 0
@@ -36,7 +36,7 @@ package struct FrameSeam: Sendable {
         return bytes.count
     }
 
-    /// Takes all of these bytes, regardless of such positions within them.
+    /// Absorbs all of these bytes, regardless of such positions within them.
     package mutating func absorbAll(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
         while !rest.isEmpty, !isOver { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(absorb(rest))) }
