@@ -25,7 +25,8 @@ let package = Package(
         .target(name: "FuzzSupport", swiftSettings: strict),
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
-            name: "FuzzInspection", dependencies: ["SocketRecords", "FuzzSupport"], swiftSettings: fuzzer),
+            name: "FuzzInspection", dependencies: ["SocketRecords", "SocketWorkshop", "FuzzSupport"],
+            swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzViewer", dependencies: ["InspectorScreen", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzWebSocket", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),

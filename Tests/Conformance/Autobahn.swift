@@ -19,7 +19,7 @@ enum Autobahn {
     /// Why it cannot be run; nil: it can.
     static var problem: String? {
         guard variable("SOCKTUI_CONFORMANCE") != nil else {
-            return "it takes minutes: script/test runs it, as SOCKTUI_CONFORMANCE=sample does, or =full"
+            return "it takes minutes: script/test --all runs it, as SOCKTUI_CONFORMANCE=sample does, or =full"
         }
         let python = root + "/py2/bin/wstest"
         guard access(python, X_OK) == 0 else {

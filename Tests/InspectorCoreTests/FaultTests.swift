@@ -38,6 +38,9 @@ struct FaultTests {
         return model
     }
 
+    @Test("the control socket takes the commands for faults that a key and a script have")
+    func verbs() { #expect(FaultCommand.verbs == Action.faults.map(\.name)) }
+
     @Test("A row says which fault it has, and that it is held and for how long")
     func rows() {
         #expect(draw(model(snapshot { _ in }), size).text.contains("FAULT slice"))

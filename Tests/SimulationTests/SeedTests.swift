@@ -2,7 +2,7 @@ import SocketKit
 import SocketSimulation
 import Testing
 
-/// A few seeds of the simulation, in process; `script/test` runs many more of them in a program built for speed.
+/// A few seeds of the simulation, in process; `script/test --all` runs many more of them in a program built for speed.
 @Suite("Simulation") struct SeedTests {
     /// So few seeds have to await more often.
     private static let rarity = 3

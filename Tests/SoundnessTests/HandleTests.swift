@@ -26,7 +26,7 @@ struct HandleTests {
             for place in places {
                 count += 1
                 let call = place.prefix(700)
-                let isKept = ["outbox.append(", "hold(", "engine.retire("].contains { call.contains($0) }
+                let isKept = ["outbox.append(", "retain(", "engine.retire("].contains { call.contains($0) }
                 #expect(call.hasPrefix("(in: ") || isKept, "\(file.path): \(call.prefix(120))")
             }
         }

@@ -1,6 +1,7 @@
 import FuzzSupport
 import SocketCore
 import SocketRecords
+import SocketWorkshop
 
 /// Bytes of a program or a viewer that wants to do harm: whatever they are, they are read or refused, what was read is
 /// written and read again as the same, and a mirror that takes it stays in order. The handshakes of proxies get them too.

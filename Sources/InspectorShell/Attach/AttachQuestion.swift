@@ -35,7 +35,7 @@ package struct AttachQuestion {
     package var descriptor: Int32 { isOpen ? link?.descriptor ?? -1 : -1 }
 
     /// Reads what has arrived. A refusal or any other answer means that the program can't be attached to.
-    package mutating func absorbAnswer() {
+    package mutating func readAnswer() {
         do throws(AttachError) {
             hello = try link?.answer(&decoder)
         } catch {

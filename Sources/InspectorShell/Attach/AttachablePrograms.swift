@@ -29,7 +29,7 @@ package enum AttachablePrograms {
             var polled = questions.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
             let left = (end - ContinuousClock.now).wholeNanoseconds / 1_000_000
             guard left > 0, poll(&polled, nfds_t(polled.count), Int32(left)) >= 0 || errno == EINTR else { break }
-            for index in questions.indices where polled[index].revents != 0 { questions[index].absorbAnswer() }
+            for index in questions.indices where polled[index].revents != 0 { questions[index].readAnswer() }
         }
         return questions.compactMap(\.entry)
     }

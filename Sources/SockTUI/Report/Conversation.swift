@@ -7,7 +7,7 @@ import SocketKit
 /// standard input to the peer and writes what the peer sends to standard output.
 final class Conversation {
     /// How the conversation ended.
-    enum Verdict: Hashable {
+    enum Verdict: Equatable {
         /// Everything expected was received.
         case met
         /// The reason why an expectation was not met, as a sentence.

@@ -108,7 +108,7 @@ final class ReportRun {
         while true {
             // Read this first, so that the snapshot includes the answers.
             let hasAnswered = runner.sources.hasAnswered
-            if let signal = pass(eventsFrom: 0), !passes(signal) { return .signal(signal) }
+            if let signal = runPass(eventsFrom: 0), !passes(signal) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
             if hasAnswered, let distance, instant == nil, let moment = last?.moment {
                 guard moment.last - moment.first >= distance else { return beyond(moment) }
@@ -133,7 +133,7 @@ final class ReportRun {
     private func stream() -> Ending {
         let end = span.map { ContinuousClock.now + $0 }
         while true {
-            let signal = pass(eventsFrom: lines.nextEvent).flatMap { passes($0) ? nil : $0 }
+            let signal = runPass(eventsFrom: lines.nextEvent).flatMap { passes($0) ? nil : $0 }
             var text = last.map(absorb) ?? []
             if signal == SIGINT { return finish(text + closeAll()) }
             if isOver || signal == nil && end.map({ .now >= $0 }) ?? false {
@@ -188,7 +188,7 @@ final class ReportRun {
             for socket in last?.sockets ?? [] where socket.phase != .closed {
                 runner.perform(.send(.close(socket.id, .now)))
             }
-            interruption = pass(eventsFrom: lines.nextEvent)
+            interruption = runPass(eventsFrom: lines.nextEvent)
             guard interruption == nil else { break }
             text += last.map(absorb) ?? []
         } while last?.sockets.contains { $0.phase != .closed } ?? false && ContinuousClock.now < end
@@ -196,7 +196,7 @@ final class ReportRun {
     }
 
     /// Waits for a tick and requests a snapshot. Returns the signal that ends the program, if one arrived.
-    private func pass(eventsFrom: UInt64) -> Int32? {
+    private func runPass(eventsFrom: UInt64) -> Int32? {
         var pipe = pollfd(fd: inbox.readEnd, events: Int16(POLLIN), revents: 0)
         let end = ContinuousClock.now + RunLoop.tick
         // One at a time: events are sent only once, so each snapshot must be printed.

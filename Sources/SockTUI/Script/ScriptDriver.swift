@@ -86,7 +86,7 @@ struct ScriptDriver {
         }
     }
 
-    /// Turns the loop until `isWanted` returns true or `limit` has passed. With `whileGoing`, also stops when activity
+    /// Runs passes of the loop until `isWanted` returns true or `limit` has passed. With `whileGoing`, also stops when activity
     /// ends.
     private func runPasses(_ limit: Duration, until isWanted: () -> Bool, whileGoing: Bool = false) -> Waited {
         let end = ContinuousClock.now + limit

@@ -7,7 +7,7 @@ import Glibc
 /// still finds a match that spans two arrivals, so bytes that arrive slowly are scanned once each.
 package enum TerminatorSearch {
     /// The result of a search.
-    package enum Outcome: Hashable {
+    package enum Outcome: Equatable {
         /// The first occurrence ends before this offset.
         case found(end: Int)
         /// No occurrence ends at or before this offset. Resume from it when there are more bytes.

@@ -49,7 +49,7 @@ extension EngineState {
 
     /// Gives recorded events to observers, and answers tasks that wait for the last session to end.
     func tellObservers() {
-        if !observers.isEmpty { for observer in observers { observer.absorb(ring) } }
+        if !observers.isEmpty { for observer in observers { observer.read(ring) } }
         if !waitersForEmpty.isEmpty { answerIfEmpty() }
     }
 

@@ -79,7 +79,7 @@ final class EventObserver: Sendable {
     func end() { state.withLock { $0.hasEnded = true } }
 
     /// Called at the end of a turn, on the engine's queue.
-    func absorb(_ ring: borrowing EventRing) {
+    func read(_ ring: borrowing EventRing) {
         let latest = ring.next
         let first: UInt64? = state.withLock { state in
             guard state.next < latest, !state.hasEnded else { return nil }

@@ -3,7 +3,7 @@ import SocketCore
 
 /// A cache of recent contexts, so that connections with the same settings share loaded files and resumable sessions.
 enum TLSContexts {
-    private struct Key: Hashable {
+    private struct Key: Equatable {
         var settings: TLSSettings
         /// The stamps of the files. A file that has changed is read again.
         var stamps: [FileStamp?]
@@ -43,7 +43,7 @@ enum TLSContexts {
 }
 
 /// The identity and state of the file at a path.
-private struct FileStamp: Hashable {
+private struct FileStamp: Equatable {
     private let numbers: [Int]
 
     init?(_ path: String) {

@@ -7,7 +7,7 @@ import SocketCore
 /// lent to it for the length of a call.
 final class TLSSession: Sendable {
     /// How a call ended.
-    enum Outcome: Hashable {
+    enum Outcome: Equatable {
         /// It succeeded, up to the room that was given. There may be more.
         case done
         /// It needs more bytes from the peer, and has consumed those it was given.

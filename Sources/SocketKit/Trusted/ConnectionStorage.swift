@@ -7,8 +7,8 @@ import SocketCore
 ///
 /// Proof: the fields are used on the engine's queue only, where `Confined` keeps their owner. Code that runs within an access
 /// is ours (the machine, the kernel, TLS, tapes and taps), and at most reads a field that is being read. User code runs outside
-/// of all accesses. A debug build checks every access and traps; the tests run in debug builds, and `script/test` simulates
-/// with the checks.
+/// of all accesses. A debug build checks every access and traps; the tests run in debug builds, and `script/test --all`
+/// simulates with the checks.
 class ConnectionStorage {
     #if DEBUG
     final var machine: ConnectionMachine

@@ -5,7 +5,7 @@ import SocketCore
 ///
 /// A stage pulls nothing. `FaultPipeline` gives it what comes from the stage before and asks it for what is due.
 struct FaultStage {
-    enum Kind: Hashable {
+    enum Kind: Equatable {
         case fault(FaultEffect)
         /// Where a breakpoint holds: at a place in the stream, or at its end.
         case place, end

@@ -28,7 +28,7 @@ final class DatagramSession: EngineSession {
         }
     }
 
-    struct Group: Hashable {
+    struct Group: Equatable {
         var address: SocketAddress
         var interface: UInt32
         var name: String
