@@ -298,19 +298,18 @@ struct RelayWebSocketTests {
 
     @Test("behind the handshake of a proxy, with what came ahead of its answer")
     func proxies() throws {
-        for kind in [ProxyKind.socks5, .http] {
+        for isSOCKS in [true, false] {
             let listener = try RawListener()
-            let through = try Through(RelayRequest(listen: .tcp(host: "127.0.0.1", port: 0), target: .proxy(kind)))
+            let proxy = RelayRequest.Target.proxy(isSOCKS ? .socks5 : .http)
+            let through = try Through(RelayRequest(listen: .tcp(host: "127.0.0.1", port: 0), target: proxy))
             let client = try RawPeer(port: through.port)
             let port = [UInt8(listener.port >> 8), UInt8(listener.port & 0xFF)]
-            let ask =
-                kind == .socks5
-                ? [5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1] + port
-                : Array("CONNECT 127.0.0.1:\(listener.port) HTTP/1.1\r\n\r\n".utf8)
+            let connect = Array("CONNECT 127.0.0.1:\(listener.port) HTTP/1.1\r\n\r\n".utf8)
+            let ask = isSOCKS ? [5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1] + port : connect
             try client.send(ask + Array(Self.request.utf8))
             let (server, request) = try listener.acceptWebSocket()
             #expect(request == Self.request)
-            if kind == .socks5 { #expect(client.receive(12).count == 12) } else { _ = client.receiveHead() }
+            if isSOCKS { #expect(client.receive(12).count == 12) } else { _ = client.receiveHead() }
             #expect(client.receiveHead() == RawListener.answer(to: request))
             try client.send(RawPeer.masked(1, [0x61]))
             #expect(server.receive(7).count == 7)
