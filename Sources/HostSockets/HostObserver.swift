@@ -77,7 +77,8 @@ package final class HostObserver: Sendable {
                 try dump.update(&known, table)
             } catch {
                 guard error.number == ENOENT, table != .tcp4 else { throw problem(error, table) }
-                look.hidden.tables.insert(table)
+                // A kernel without Multipath TCP has no such connections.
+                if !table.isMultipath { look.hidden.tables.insert(table) }
             }
         }
     }

@@ -19,6 +19,15 @@ struct KnownSockets {
     private var told: Set<UInt64> = []
     private var gone: Set<UInt64> = []
     private var hasNewNames = false
+    /// The connections of Multipath TCP by namespace and inode, which each has in common with its first subflow.
+    private var connections: [Place: (facts: HostMultipath, group: Group, dump: UInt64)] = [:]
+    /// The sockets that show such a connection's queues.
+    private var subflows: Set<UInt64> = []
+
+    private struct Place: Hashable {
+        var namespace: UInt16
+        var inode: UInt64
+    }
 
     fileprivate struct Record {
         var message: [UInt8]
@@ -58,6 +67,7 @@ struct KnownSockets {
             remove(place)
         }
         namePeers()
+        joinSubflows()
     }
 
     private mutating func remove(_ place: Int) {
@@ -77,6 +87,10 @@ struct KnownSockets {
 
     /// Adds the socket of one message. A malformed message is skipped.
     mutating func absorb(_ bytes: RawSpan, _ message: Range<Int>, of group: Group, time: MonotonicTime) {
+        if group.table.isMultipath {
+            guard let found = HostMultipath.connection(bytes, message, of: group.table, time: time) else { return }
+            return connections[Place(namespace: group.namespace, inode: found.inode)] = (found.facts, group, dump)
+        }
         let cookie = HostSocket.identity(bytes, message, of: group.table)
         let place = cookie.flatMap { places[HostSocket.id(cookie: $0, in: group.namespace)] }
         if let place, records[place].group == group, records[place].isSame(as: bytes, message) {
@@ -113,6 +127,24 @@ struct KnownSockets {
             guard sockets[place].peer != name else { continue }
             sockets[place].peer = name
             told.insert(sockets[place].id)
+        }
+    }
+
+    /// Shows the queues of Multipath TCP connections at their first subflows.
+    private mutating func joinSubflows() {
+        connections = connections.filter { dumps[$0.value.group] == $0.value.dump }
+        guard !connections.isEmpty || !subflows.isEmpty else { return }
+        let former = subflows
+        subflows = []
+        for place in sockets.indices where sockets[place].transport == .tcp && !sockets[place].isListening {
+            let socket = sockets[place]
+            let key = Place(namespace: socket.namespace, inode: socket.inode)
+            let connection = socket.inode == 0 ? nil : connections[key]?.facts
+            guard connection != nil || former.contains(socket.id) else { continue }
+            if connection != nil { subflows.insert(socket.id) }
+            guard socket.multipath != connection else { continue }
+            sockets[place].absorb(connection)
+            told.insert(socket.id)
         }
     }
 

@@ -56,8 +56,9 @@ extension HostObserver {
         }
         var found = UnreadBytes()
         found.options = UnreadBytes.Options(copy, socket.transport)
-        found.total = now.unread
-        found.reason = Self.objection(now, copy)
+        // Of Multipath TCP a table has only the memory.
+        found.total = socket.multipath == nil ? now.unread : Self.waiting(copy)
+        found.reason = Self.objection(now, copy, found.total)
         guard found.reason == nil else { return found }
         let limit = min(max(0, most), Self.peekLimit)
         found.bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
@@ -66,10 +67,16 @@ extension HostObserver {
         return found
     }
 
+    /// Returns the number of bytes to read (FIONREAD), or `nil` if not known.
+    private static func waiting(_ descriptor: Int32) -> Int64? {
+        var count: Int32 = 0
+        return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int64(count) : nil
+    }
+
     /// Returns why the bytes of a socket must not be peeked at, or `nil` if they can be.
-    private static func objection(_ socket: HostSocket, _ copy: Int32) -> String? {
+    private static func objection(_ socket: HostSocket, _ copy: Int32, _ unread: Int64?) -> String? {
         if socket.isListening { return "it is a listener" }
-        guard socket.unread ?? socket.receiveQueue ?? 0 > 0 else { return "nothing is unread" }
+        guard unread ?? socket.receiveQueue ?? 0 > 0 else { return "nothing is unread" }
         if csystem_peek_offset(copy) >= 0 { return "its program uses SO_PEEK_OFF, which peeking would move" }
         if csystem_has_kernel_tls(copy) != 0 { return "the kernel does its TLS, and peeking would decrypt" }
         var entry = pollfd(fd: copy, events: Int16(POLLIN), revents: 0)
@@ -84,7 +91,7 @@ extension HostObserver {
         let other = others.withLock { $0.process(in: socket.namespace) }
         guard socket.namespace == 0 || other != nil else { return nil }
         let dump = SocketDump(system: system, namespace: other ?? namespace)
-        let tables = SocketTable.allCases.filter { $0.transports.contains(socket.transport) }
+        let tables = SocketTable.allCases.filter { $0.transports.contains(socket.transport) && !$0.isMultipath }
         // Not lazily: a lazy compactMap runs the query twice, and the second answer may differ.
         for table in tables {
             let found = try? dump.sockets(of: table, localPort: socket.local?.port, peerPort: socket.peer?.port)

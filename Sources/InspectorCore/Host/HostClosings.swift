@@ -30,8 +30,11 @@ struct HostClosings: Sendable {
             (host.asks, host.asksFor, host.asksWords, host.verdicts) = (nil, nil, nil, [])
             row.host = host
         }
-        if let received = closing?.tcp?.received { row.received = received }
-        if let sent = closing?.tcp?.acknowledged { row.sent = sent }
+        // The kernel clears the counters of a connection that is aborted before it reports it.
+        if let closing {
+            row.received = max(row.received, closing.receivedBytes(isClient: row.role == .client) ?? 0)
+            row.sent = max(row.sent, closing.sentBytes ?? 0)
+        }
         rows.append(row)
         if rows.count > Self.mostRows { rows.removeFirst(rows.count - Self.mostRows) }
         events.append(SocketEvent(sequence: nextEvent, time: time, socket: row.id, kind: .closed))

@@ -136,16 +136,16 @@ extension HostLedger.Entry {
         return before != now
     }
 
-    /// A TCP program's reads are counted. For a Unix-domain socket there is only the queue length.
+    /// A TCP program's reads are counted. For a Unix-domain socket, and for Multipath TCP, there is only the queue length.
     private static func isReadStalled(_ old: HostSocket, _ now: HostSocket) -> Bool {
         guard old.unread ?? 0 > 0, now.unread ?? 0 > 0 else { return false }
-        if now.transport != .tcp { return old.receiveQueue == now.receiveQueue }
+        if !now.countsBytes { return old.receiveQueue == now.receiveQueue }
         return now.consumed != nil && old.consumed == now.consumed
     }
 
     private static func isWriteStalled(_ old: HostSocket, _ now: HostSocket) -> Bool {
         guard old.unsent ?? 0 > 0, now.unsent ?? 0 > 0 else { return false }
-        if now.transport != .tcp { return old.sendQueue == now.sendQueue }
+        if !now.countsBytes { return old.sendQueue == now.sendQueue }
         return now.tcp?.acknowledged != nil && old.tcp?.acknowledged == now.tcp?.acknowledged
     }
 }

@@ -8,7 +8,7 @@ extension SocketSnapshot.Facts {
         (local, peer) = (socket.local, socket.peer)
         if socket.transport.isUnix, peer == nil, socket.peerInode != 0 { peer = .unnamed }
         isWriteShut = socket.isWriteShut
-        (received, sent) = (socket.tcp?.received ?? 0, socket.tcp?.acknowledged ?? 0)
+        (received, sent) = (socket.receivedBytes ?? 0, socket.sentBytes ?? 0)
         kernel = KernelSnapshot(socket)
     }
 }
@@ -73,6 +73,7 @@ extension KernelSnapshot {
     init(_ socket: HostSocket) {
         self.init()
         (receiveQueue, sendQueue) = (socket.receiveQueue.map(Int.init), socket.sendQueue.map(Int.init))
+        if socket.transport == .tcp, let unread = socket.unread { receiveQueue = Int(unread) }
         state = socket.state.word
         notSent = socket.tcp?.notSent.map(Int.init)
         roundTripTime = socket.tcp?.roundTrip

@@ -20,6 +20,8 @@ package struct HostRows: Sendable {
     private var hasLost = false
     private var known: [UInt64: Known] = [:]
     private var lastNumber: UInt64 = 0
+    /// The sockets that were opened, whether there was a look between or not. TIME-WAIT is no socket.
+    private var opened: UInt64 = 0
     /// The rows of the last look by number, its time, and its namespaces.
     private var rows: [SocketSnapshot] = []
     private var time: MonotonicTime?
@@ -57,7 +59,7 @@ package struct HostRows: Sendable {
         describe(look, judge, changes)
         (time, namespaces) = (look.time, look.namespaces)
         snapshot.sockets = closings.rows.isEmpty ? rows : (rows + closings.rows).sorted { $0.id < $1.id }
-        (snapshot.counters.opened, snapshot.counters.closed) = (lastNumber, closings.count)
+        (snapshot.counters.opened, snapshot.counters.closed) = (opened, closings.count)
         for verdict in found { attach(verdict, to: &snapshot) }
         return snapshot
     }
@@ -74,6 +76,7 @@ package struct HostRows: Sendable {
         let new = changes.map { $0.told.sorted().compactMap(look.socket) } ?? look.sockets
         for socket in new where known[socket.id] == nil {
             lastNumber += 1
+            if socket.state != .timeWait { opened += 1 }
             known[socket.id] = Known(id: SocketID(lastNumber), seen: socket.time, time: socket.time)
         }
     }
@@ -133,6 +136,7 @@ package struct HostRows: Sendable {
             if !closings.release(closing.id) { unseen += 1 }
         }
         closings.count(unseen: unseen)
+        opened += UInt64(unseen)
         // Closings since the look before are reported in this one at the latest.
         let isTold = look.closingsLost == 0 && !hasLost
         hasLost = look.closingsLost != 0

@@ -19,4 +19,14 @@ extension HostSocket {
         // The kernel doesn't fill these in, so they are not known.
         if transport == .udp { (receiveQueue, sendQueue) = (nil, nil) }
     }
+
+    /// The number of bytes that came in order, from the kernel's last message, which doesn't tell whether the peer's FIN
+    /// is one of them. It is where the own FIN was acknowledged: then both sides closed.
+    package func receivedBytes(isClient: Bool) -> UInt64? {
+        guard let received = tcp?.received, let acknowledged = tcp?.acknowledged, let sentBytes, received > 0 else {
+            return tcp?.received
+        }
+        // A client's SYN was acknowledged, too.
+        return acknowledged > sentBytes + (isClient ? 1 : 0) ? received - 1 : received
+    }
 }

@@ -146,6 +146,7 @@ extension HostTCP {
         windowLimited = Self.microseconds(bytes.u64(176, in: all))
         bufferLimited = Self.microseconds(bytes.u64(184, in: all))
         sent = bytes.u64(200, in: all)
+        retransmittedBytes = bytes.u64(208, in: all)
         sendWindow = bytes.u32(228, in: all)
         receiveWindow = bytes.u32(232, in: all)
     }

@@ -69,6 +69,8 @@ package struct HostSocket: Equatable, Sendable, Identifiable {
     package var congestion: String?
     package var tcp: HostTCP?
     package var memory: HostMemory?
+    /// The Multipath TCP connection of which it is the first subflow, or `nil` for any other socket.
+    package var multipath: HostMultipath?
 
     package init(
         id: UInt64, _ transport: HostTransport, _ state: HostState, time: MonotonicTime, inode: UInt64, user: UInt32 = 0
@@ -94,19 +96,36 @@ package struct HostSocket: Equatable, Sendable, Identifiable {
     /// Unix datagrams the kernel reports only the length of the first one, which may be empty.
     package var unread: Int64? {
         guard !isListening, let receiveQueue, transport != .unixDatagram else { return nil }
-        return transport == .tcp && state.countsFINReceived ? max(0, receiveQueue - 1) : receiveQueue
+        return countsBytes && state.countsFINReceived ? max(0, receiveQueue - 1) : receiveQueue
     }
 
     /// The number of bytes the peer has not acknowledged, or `nil` for a listener, or if not known.
     package var unsent: Int64? {
         guard !isListening, let sendQueue else { return nil }
-        return transport == .tcp && state.countsFlagSent ? max(0, sendQueue - 1) : sendQueue
+        return countsBytes && state.countsFlagSent ? max(0, sendQueue - 1) : sendQueue
+    }
+
+    /// Whether its queues are sequence numbers apart, so that they count a SYN and a FIN, and reads can be told from
+    /// arrivals.
+    package var countsBytes: Bool { transport == .tcp && multipath == nil }
+
+    /// The number of bytes that came in order, or `nil` if not known. `tcpi_bytes_received` counts the peer's FIN.
+    package var receivedBytes: UInt64? {
+        guard let received = tcp?.received else { return nil }
+        return state.countsFINReceived && received > 0 ? received - 1 : received
+    }
+
+    /// The number of bytes that were sent at least once, or `nil` if not known. `tcpi_bytes_acked` would count the SYN
+    /// and the FIN; it serves where the kernel (before Linux 4.19) doesn't count what was sent.
+    package var sentBytes: UInt64? {
+        guard let sent = tcp?.sent, let again = tcp?.retransmittedBytes else { return tcp?.acknowledged }
+        return sent >= again ? sent - again : sent
     }
 
     /// The number of bytes its program has read since it was opened, or one more. Both raw numbers count a FIN, so raw
     /// is subtracted from raw.
     package var consumed: UInt64? {
-        guard let received = tcp?.received, let receiveQueue else { return nil }
+        guard countsBytes, let received = tcp?.received, let receiveQueue else { return nil }
         return received &- UInt64(max(0, receiveQueue))
     }
 }
@@ -127,6 +146,7 @@ package struct HostTCP: Equatable, Sendable {
     package var acknowledged: UInt64?
     package var received: UInt64?
     package var sent: UInt64?
+    package var retransmittedBytes: UInt64?
     package var notSent: UInt32?
     /// How long the peer's window, and the local buffer, have limited sending.
     package var windowLimited: Duration?

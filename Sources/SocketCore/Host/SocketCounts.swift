@@ -16,7 +16,14 @@ package struct SocketCounts: Equatable, Sendable {
     }
 
     /// Whether the table certainly has no socket.
-    package func isEmpty(_ table: SocketTable) -> Bool { empty.contains(table) }
+    package func isEmpty(_ table: SocketTable) -> Bool {
+        switch table {
+        // Each connection of Multipath TCP has a subflow in these.
+        case .multipath4: empty.contains(.tcp4)
+        case .multipath6: empty.contains(.tcp6)
+        default: empty.contains(table)
+        }
+    }
 
     /// Parses lines such as `TCP: inuse 3 orphan 0 tw 0 alloc 4 mem 0`.
     private static func lines(_ text: [UInt8]) -> [String: [String: UInt64]] {

@@ -39,7 +39,7 @@ struct HostNamespaceTests {
     func counts() {
         func empty(_ text: String, _ text6: String) -> Set<SocketTable> {
             let counts = SocketCounts(Array(text.utf8), Array(text6.utf8))
-            return Set(SocketTable.allCases.filter { counts.isEmpty($0) })
+            return Set(SocketTable.allCases.filter { counts.isEmpty($0) && !$0.isMultipath })
         }
         let none = "sockets: used 2\nTCP: inuse 0 orphan 0 tw 0 alloc 0 mem 0\nUDP: inuse 0 mem 0\nUDPLITE: inuse 0\n"
         let none6 = "TCP6: inuse 0\nUDP6: inuse 0\nUDPLITE6: inuse 0\n"
@@ -48,6 +48,8 @@ struct HostNamespaceTests {
         #expect(empty(none.replacing("TCP: inuse 0", with: "TCP: inuse 1"), none6) == [.tcp6, .udp4, .udp6])
         #expect(empty(none, "TCP6: inuse 3\nUDP6: inuse 1\n") == [.tcp4, .udp4])
         #expect(empty(none, "") == [.tcp4, .udp4] && empty("", none6) == [.udp6] && empty("", "").isEmpty)
+        let noSubflow = SocketCounts(Array(none.utf8), Array("TCP6: inuse 1\n".utf8))
+        #expect(noSubflow.isEmpty(.multipath4) && !noSubflow.isEmpty(.multipath6))
         #expect(empty("TCP: inuse x tw\nUDP: inuse\n:\nTCP\n", "TCP6:\nUDP6: inuse -1\n").isEmpty)
     }
 

@@ -42,7 +42,7 @@ struct KernelSocketTests {
         set(120, numbers([UInt64(120), 1_128]))
         set(144, numbers([UInt32(144)]))
         set(176, numbers([UInt64(176), 184]))
-        set(200, numbers([UInt64(200)]))
+        set(200, numbers([UInt64(200), 8]))
         set(228, numbers([UInt32(228), 232]))
         let memory = numbers([UInt32(1), 2, 3, 4, 5, 6, 7, 8, 9])
         let content =
@@ -164,12 +164,35 @@ struct KernelSocketTests {
         #expect(NetlinkMessage.next(in: message(2, []).span.bytes, at: &offset)?.kind == .failure(71))
     }
 
+    @Test("a connection by Multipath TCP has its own queues, which its first subflow shows until it is gone")
+    func multipath() throws {
+        let info = [UInt8](repeating: 0, count: 16) + numbers([UInt64(1_000), 600, 5])
+        func connection(_ content: [UInt8], of table: SocketTable = .multipath4) -> (UInt64, HostMultipath)? {
+            HostMultipath.connection(content.span.bytes, 0..<content.count, of: table, time: .zero)
+        }
+        let (inode, facts) = try #require(connection(self.connection() + attribute(2, info)))
+        #expect(inode == 4_242 && facts == HostMultipath(receiveQueue: 101, sendQueue: 400))
+        #expect(connection(self.connection(), of: .multipath6)?.1.sendQueue == 202)
+        #expect(connection(self.connection(state: 10)) == nil && connection(self.connection(), of: .tcp4) == nil)
+
+        var subflow = try #require(socket(self.connection(state: 8)))
+        subflow.absorb(HostMultipath(receiveQueue: 5_832, sendQueue: 400))
+        #expect(subflow.unread == 5_933 && subflow.unsent == 400 && subflow.consumed == nil)
+        subflow.absorb(HostMultipath(receiveQueue: 0, sendQueue: 0))
+        #expect(subflow.unread == 101 && subflow.unsent == 202)
+        subflow.absorb(nil)
+        #expect(subflow == socket(self.connection(state: 8)) && subflow.unread == 100)
+    }
+
     @Test("questions ask for these states and ports")
     func questions() {
         let tcp = SocketTable.tcp4.request(sequence: 9, states: [.established], localPort: 80)
         #expect(tcp.count == 72 && tcp.span.bytes.u32(0, in: 0..<4) == 72)
         #expect(tcp[16...19].elementsEqual([2, 6, 0b1100_1010, 0]))
         #expect(tcp.span.bytes.u32(20, in: 0..<72) == 2 && tcp[24...25].elementsEqual([0, 80]))
+        let multipath = SocketTable.multipath6.request(sequence: 9)
+        #expect(multipath.count == 80 && multipath[16...17].elementsEqual([10, 255]))
+        #expect(multipath.suffix(8).elementsEqual([8, 0, 3, 0, 6, 1, 0, 0]))
         let unix = SocketTable.unix.request(sequence: 9)
         #expect(unix.count == 40 && unix.span.bytes.u32(20, in: 0..<40) == 0x1FFE)
         #expect(unix.span.bytes.u32(8, in: 0..<40) == 9)
