@@ -19,8 +19,8 @@ enum Program {
         // A program that is run inherits the original limit.
         if invocation.program == nil { DescriptorLimit.raise() }
         Elevation.judge(isWanted: invocation.isSecure)
-        if let refusal = Elevation.refusal, let option = invocation.optionWithFile {
-            return complain("\(option): \(refusal)", status: 2)
+        if let refusal = Elevation.refusal, let word = invocation.touching {
+            return complain("\(word): \(refusal)", status: 2)
         }
         if let program = invocation.program, let problem = whyNotRun(program) {
             return complain(problem.sentence, status: problem.status)
