@@ -29,6 +29,7 @@ enum Program {
         if case .script = invocation.mode, invocation.report.payload == nil {
             invocation.host.peeks.refusal = invocation.host.peeks.refusal ?? "a script prints its screen; use --payload"
         }
+        if invocation.opensSockets, let problem = LeastResources.secure() { return complain(problem, status: 1) }
         switch invocation.mode {
         case .attachable: return attachable()
         case .control(let program, let line): return ControlRun.run(program, line)
@@ -121,8 +122,10 @@ enum Program {
         sources.faults.opensOnly(invocation.opening)
         if let problem = sources.prepare(invocation) { return problem }
         if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: 0) }
+        let inbox: Inbox
+        do throws(SocketError) { inbox = try Inbox() } catch { return complain(error.detail, status: 1) }
         let run = ReportRun(
-            form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
+            form, isOnce: isOnce, lints: invocation.lints, sources: sources, inbox: inbox, options: invocation.report,
             received: received, isSilent: invocation.recording.path == "-")
         let ending = run.run(invocation.opening)
         sources.close()

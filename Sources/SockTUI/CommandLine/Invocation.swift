@@ -90,6 +90,13 @@ struct Invocation: Equatable {
 extension Invocation {
     /// Whether more than one capture file is opened.
     var opensSeveral: Bool { opening.count { if case .openFile = $0 { true } else { false } } > 1 }
+    /// Whether this run opens sockets, or looks at those of others.
+    var opensSockets: Bool {
+        switch mode {
+        case .terminal, .report, .script, .why, .hostCheck, .replay, .sweep, .tools: true
+        case .attachable, .configuration, .configurationPlace, .document, .export, .control, .help, .version: false
+        }
+    }
     /// The program to run through a relay, or `nil` if there is none.
     var program: RunRequest? {
         for case .run(let request) in opening { return request }
