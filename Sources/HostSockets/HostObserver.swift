@@ -13,6 +13,10 @@ package final class HostObserver: Sendable {
         package var sentence: String
         /// Whether the next snapshot may succeed: memory or descriptors were short.
         package var isPassing = false
+
+        package init(sentence: String, isPassing: Bool = false) {
+            (self.sentence, self.isPassing) = (sentence, isPassing)
+        }
     }
 
     let system: HostSystem

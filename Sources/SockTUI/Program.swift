@@ -19,8 +19,8 @@ enum Program {
         // A program that is run inherits the original limit.
         if invocation.program == nil { DescriptorLimit.raise() }
         Elevation.judge(isWanted: invocation.isSecure)
-        if let refusal = Elevation.refusal, let option = invocation.optionWithFile {
-            return complain("\(option): \(refusal)", status: 2)
+        if let refusal = Elevation.refusal, let word = invocation.touching {
+            return complain("\(word): \(refusal)", status: 2)
         }
         if let program = invocation.program, let problem = whyNotRun(program) {
             return complain(problem.sentence, status: problem.status)
@@ -29,6 +29,7 @@ enum Program {
         if case .script = invocation.mode, invocation.report.payload == nil {
             invocation.host.peeks.refusal = invocation.host.peeks.refusal ?? "a script prints its screen; use --payload"
         }
+        if invocation.opensSockets, let problem = LeastResources.secure() { return complain(problem, status: 1) }
         switch invocation.mode {
         case .attachable: return attachable()
         case .control(let program, let line): return ControlRun.run(program, line)
@@ -121,8 +122,10 @@ enum Program {
         sources.faults.opensOnly(invocation.opening)
         if let problem = sources.prepare(invocation) { return problem }
         if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: 0) }
+        let inbox: Inbox
+        do throws(SocketError) { inbox = try Inbox() } catch { return complain(error.detail, status: 1) }
         let run = ReportRun(
-            form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
+            form, isOnce: isOnce, lints: invocation.lints, sources: sources, inbox: inbox, options: invocation.report,
             received: received, isSilent: invocation.recording.path == "-")
         let ending = run.run(invocation.opening)
         sources.close()

@@ -3,16 +3,18 @@ import Glibc
 import InspectorCore
 import InspectorScreen
 import InspectorShell
+import SocketKit
 
 /// A run on a terminal, from taking it over to restoring it.
 enum TerminalRun {
     /// Runs until the user or a signal ends it. A terminal that can't be used is reported in one line, with status 2.
     static func run(_ invocation: Invocation, _ configuration: Configuration, _ arguments: [String]) -> Int32 {
+        let inbox: Inbox
+        do throws(SocketError) { inbox = try Inbox() } catch { return Program.complain(error.detail, status: 1) }
         do throws(CursesTerminal.Refused) {
             let environment = try TerminalEnvironment.current(configuration)
             quietBacktraces(arguments)
             if invocation.opening.contains(.showHost) || invocation.opening.contains(.capture) { yieldToOthers() }
-            let inbox = Inbox()
             return run(invocation, configuration, try open(environment, inbox), inbox)
         } catch {
             return Program.complain(error.sentence, status: 2)

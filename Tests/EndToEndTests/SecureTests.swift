@@ -7,21 +7,42 @@ import Testing
 struct SecureTests {
     private static let refusal = "files and editors are off under sudo and with --secure"
 
-    @Test("options that name a file are refused", arguments: [["--script"], ["--log"], ["--config"]])
-    func options(_ option: [String]) throws {
+    /// The parser's tests have all of them.
+    @Test("options that name a file are refused", arguments: ["--script", "--log", "--config", "--keylog", "--ca"])
+    func options(_ option: String) throws {
         let folder = try Program.folder()
-        let words = option + ["\(folder)/file", "connect", "127.0.0.1:1"]
+        let words = [option, "\(folder)/file", "connect", "tls://127.0.0.1:1"]
         let secure = try ChildProcess.run(
             [Program.path, "--secure"] + words, environment: Program.environment(folder))
-        #expect(secure.status == 2 && secure.errors == "socktui: \(option[0]): \(Self.refusal)\n")
+        #expect(secure.status == 2 && secure.errors == "socktui: \(option): \(Self.refusal)\n")
         guard geteuid() == 0 else { return }
         var environment = Program.environment(folder)
         for user in ["65534", "what"] {
             environment["SUDO_UID"] = user
             let sudo = try ChildProcess.run([Program.path] + words, environment: environment)
-            #expect(sudo.status == 2 && sudo.errors == "socktui: \(option[0]): \(Self.refusal)\n", "\(user)")
+            #expect(sudo.status == 2 && sudo.errors == "socktui: \(option): \(Self.refusal)\n", "\(user)")
         }
         #expect(access("\(folder)/file", F_OK) != 0)
+    }
+
+    @Test("a script from stdin runs, and opens and writes no file that it names")
+    func script() throws {
+        let folder = try Program.folder()
+        for (line, what) in [
+            ("dump \(folder)/file", "\(folder)/file"), ("connect unix:\(folder)/file", "\(folder)/file"),
+            ("connect tls://127.0.0.1:1 keylog \(folder)/file", "\(folder)/file"),
+            ("listen unix:\(folder)/file", "\(folder)/file"), ("attach \(folder)/file", "\(folder)/file"),
+        ] {
+            let steps = line.hasPrefix("dump") ? line : "\(line)\nwait 5s \(Self.refusal.prefix(12))"
+            let outcome = try ChildProcess.run(
+                [
+                    "sh", "-c", "printf '%s\\ndump\\n' \"$1\" | $0 --secure --script - --size 200x24 demo",
+                    Program.path, steps,
+                ],
+                environment: Program.environment(folder))
+            #expect((outcome.errors + outcome.output).contains("\(what): \(Self.refusal)"), "\(outcome)")
+            #expect(access("\(folder)/file", F_OK) != 0, "\(line)")
+        }
     }
 
     @Test(

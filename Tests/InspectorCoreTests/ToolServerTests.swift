@@ -4,9 +4,10 @@ import Testing
 @Suite("Tools for editors")
 struct ToolServerTests {
     private static func reply(_ server: inout ToolServer, _ line: String) -> String? {
-        switch server.absorb(Array(line.utf8)) {
+        switch server.absorb(Array(line.utf8)).steps.first {
         case .reply(let json): json.text
         case .call(let call, _): "call \(call)"
+        case .cancel(let id): "cancel \(id.text)"
         case nil: nil
         }
     }
@@ -22,10 +23,28 @@ struct ToolServerTests {
 
     @Test(
         "the client's version is spoken where it is known, else the newest",
-        arguments: [("2025-06-18", "2025-06-18"), ("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-11-25")])
+        arguments: ToolServer.Version.allCases.map { ($0.rawValue, $0.rawValue) } + [("1999-01-01", "2025-11-25")])
     func version(_ wanted: String, _ spoken: String) {
         let (_, answer) = Self.initialized(wanted)
         #expect(answer?.contains(#""protocolVersion":"\#(spoken)""#) == true)
+    }
+
+    @Test("each version has what it defines, and nothing of later ones")
+    func differences() {
+        let list = #"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#
+        let wrong = #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":{}}}"#
+        for version in ToolServer.Version.allCases {
+            var (server, _) = Self.initialized(version.rawValue)
+            let hasAnnotations = Self.reply(&server, list)?.contains("annotations") == true
+            #expect(hasAnnotations == (version >= .march2025), "\(version)")
+            let result = server.reply(ToolResult("x", ["a": "b"]), to: .integer(1)).text
+            #expect(result.contains("structuredContent") == (version >= .june2025), "\(version)")
+            let hasBatches = server.absorb(Array("[\(list)]".utf8)).isBatch
+            #expect(hasBatches == (version == .march2025), "\(version)")
+            let mistake = Self.reply(&server, wrong) ?? ""
+            #expect(mistake.contains("-32602") == (version < .november2025), "\(version)")
+            #expect(mistake.contains(#""isError":true"#) == (version >= .november2025), "\(version)")
+        }
     }
 
     @Test("every tool has a schema and changes nothing")

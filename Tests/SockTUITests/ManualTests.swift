@@ -112,8 +112,8 @@ enum ManualLists {
     static var filter: [String] { ["```"] + HelpContents.filter + ["```"] }
 
     static var commands: [String] {
-        let rows = CommandTable.commands.map { ($0.name, $0.operands, $0.help) }
-        let printers = CommandTable.printers.map { ($0.name, $0.operands, $0.help) }
+        let rows = CommandTable.commands.map { ($0.name, $0.operands.name, $0.help) }
+        let printers = CommandTable.printers.map { ($0.name, $0.operands.name, $0.help) }
         return table(
             ["command", "does"],
             [["(none)", "a start screen that asks what to open"]]
@@ -126,7 +126,7 @@ enum ManualLists {
             CommandTable.options.compactMap { option in
                 guard let help = option.help else { return nil }
                 let commands = option.commands.isEmpty ? "" : option.commands.sorted().joined(separator: ", ")
-                return [code("\(option.name) \(option.value ?? "")"), help, commands]
+                return [code("\(option.name) \(option.value?.name ?? "")"), help, commands]
             })
     }
 

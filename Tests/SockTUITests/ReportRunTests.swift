@@ -64,7 +64,9 @@ struct ReportRunTests {
 }
 
 private func status(isOnce: Bool) -> Int32 {
-    let run = ReportRun(.text, isOnce: isOnce, lints: LintSettings(), sources: SourceList(own: LateEngine()))
+    guard let inbox = try? Inbox() else { return 3 }
+    let run = ReportRun(
+        .text, isOnce: isOnce, lints: LintSettings(), sources: SourceList(own: LateEngine()), inbox: inbox)
     let ending = run.run([.connect(OpenRequest(.tcp(host: "127.0.0.1", port: 1)))])
     return if case .status(let status) = ending { status } else { 2 }
 }

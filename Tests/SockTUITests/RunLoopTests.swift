@@ -66,7 +66,9 @@ private final class SlowEngine: OpeningSource {
 @Suite("The run loop")
 final class RunLoopTests {
     private let engine = SlowEngine()
-    private let inbox = Inbox()
+    private let inbox: Inbox
+
+    init() throws { inbox = try Inbox() }
 
     /// What waits for an answer holds on to the engine that owes it.
     deinit { engine.answer() }

@@ -76,9 +76,9 @@ struct ScriptTests {
 
 @Suite("The run loop under a script")
 struct ScriptDriverTests {
-    private func driver() -> ScriptDriver {
+    private func driver() throws -> ScriptDriver {
         let screen = ScriptScreen(Size(80, 24))
-        let runner = EffectRunner(sources: SourceList(), inbox: Inbox())
+        let runner = EffectRunner(sources: SourceList(), inbox: try Inbox())
         let model = Model(options: Model.Options(ascii: true, version: "test"))
         return ScriptDriver(loop: RunLoop(model: model, screen: screen, runner: runner), screen: screen)
     }
@@ -112,7 +112,7 @@ struct ScriptDriverTests {
 
     @Test("the picture has the size that was asked for")
     func resize() throws {
-        let driver = driver()
+        let driver = try driver()
         try driver.run(try Script("resize 100x30"))
         #expect(driver.loop.canvas.size == Size(100, 30))
     }

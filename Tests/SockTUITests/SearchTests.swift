@@ -103,7 +103,7 @@ struct PayloadFinderTests {
                 (id, traffic([(.received, "x"), (.sent, id.number % 10 == 0 ? "a Needle, a needle" : "hay")]))
             })
         let engine = RememberingEngine(known)
-        let inbox = Inbox()
+        let inbox = try Inbox()
         let finder = PayloadFinder(sources: SourceList(own: engine), inbox: inbox)
         finder.start(try request(1, "needle", in: ids))
         let reports = reports(inbox, until: 1)
@@ -118,7 +118,7 @@ struct PayloadFinderTests {
     @Test("another search takes the place of the one before, and one that was stopped says nothing more")
     func replaced() throws {
         let engine = RememberingEngine([SocketID(1): traffic([(.sent, "one two")])], isSlow: true)
-        let inbox = Inbox()
+        let inbox = try Inbox()
         let finder = PayloadFinder(sources: SourceList(own: engine), inbox: inbox)
         finder.start(try request(1, "one", in: [SocketID(1)]))
         finder.stop()
@@ -131,7 +131,7 @@ struct PayloadFinderTests {
 
     @Test("a search of nothing is over at once")
     func nothing() throws {
-        let inbox = Inbox()
+        let inbox = try Inbox()
         let finder = PayloadFinder(sources: SourceList(own: RememberingEngine([:])), inbox: inbox)
         finder.start(try request(1, "x", in: []))
         #expect(reports(inbox, until: 1).map(\.count) == [0])

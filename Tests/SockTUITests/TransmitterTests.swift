@@ -12,7 +12,7 @@ struct TransmitterTests {
     /// The engine of the program, one connection of it, and its peer.
     private final class Bench {
         let engine = EngineSource()
-        let inbox = Inbox()
+        let inbox: Inbox
         let transmitter: Transmitter
         let peer: Recorder
         let reception: Reception
@@ -21,6 +21,7 @@ struct TransmitterTests {
         init(reads: Bool = true) throws {
             let peer = Recorder()
             self.peer = peer
+            inbox = try Inbox()
             reception = try Reception(
                 accepting: Recorder(onAccept: { socket in
                     socket.delegate = peer

@@ -48,6 +48,19 @@ import Testing
         }
     }
 
+    @Test func aNewFileOfSecretsIsPrivateAndAnExistingOneKeepsItsMode() throws {
+        let folder = try TemporaryFolder()
+        let (new, old) = (folder.path + "/new", folder.path + "/old")
+        folder.write("kept\n", to: "old")
+        #expect(chmod(old, 0o644) == 0)
+        for (path, mode) in [(new, mode_t(0o600)), (old, 0o644)] {
+            let pair = try ConnectedPair()
+            try pair.socket.startTLS(.testClient().with { $0.keyLogFile = path })
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == mode, "\(path)")
+        }
+    }
+
     @Test(arguments: [TLSSettings.Version.tls12, .tls13])
     func everyLaterConnectionResumesAndTheServerStillKnowsTheName(version: TLSSettings.Version) throws {
         let only = { (settings: inout TLSSettings) in

@@ -9,6 +9,8 @@ package enum ToolCall: Equatable, Sendable {
 
     package struct Problem: Error, Equatable, Sendable {
         package var sentence: String
+        /// Whether the tool exists, and only its arguments are wrong.
+        package var isOfArguments = true
     }
 
     /// One row for each tool: its name, its description and its arguments.
@@ -47,12 +49,17 @@ package enum ToolCall: Equatable, Sendable {
             }
         }
 
-        /// The entry in tools/list.
-        package var description: JSON {
-            [
-                "name": .string(rawValue), "description": .string(help), "inputSchema": schema,
-                "annotations": ["readOnlyHint": .bool(true), "openWorldHint": .bool(false)],
+        /// Returns the entry in tools/list.
+        package func description(in version: ToolServer.Version) -> JSON {
+            var members = [
+                JSON.Member("name", .string(rawValue)), JSON.Member("description", .string(help)),
+                JSON.Member("inputSchema", schema),
             ]
+            if version >= .march2025 {
+                members.append(
+                    JSON.Member("annotations", ["readOnlyHint": .bool(true), "openWorldHint": .bool(false)]))
+            }
+            return .object(members)
         }
 
         private var schema: JSON {
@@ -85,7 +92,9 @@ package enum ToolCall: Equatable, Sendable {
     init(_ parameters: JSON) throws(Problem) {
         guard let name = parameters["name"]?.string, let kind = Kind(rawValue: name) else {
             let names = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Problem(sentence: "no such tool: \(parameters["name"]?.string ?? "-"); there are \(names)")
+            throw Problem(
+                sentence: "no such tool: \(parameters["name"]?.string ?? "-"); there are \(names)", isOfArguments: false
+            )
         }
         let given = parameters["arguments"] ?? .object([])
         guard case .object(let members) = given else { throw Problem(sentence: "arguments must be an object") }
@@ -154,9 +163,9 @@ package struct ToolResult: Equatable, Sendable {
         return result
     }
 
-    var json: JSON {
+    func json(in version: ToolServer.Version) -> JSON {
         var members = [JSON.Member("content", .array([["type": "text", "text": .string(text)]]))]
-        if let content { members.append(JSON.Member("structuredContent", content)) }
+        if let content, version >= .june2025 { members.append(JSON.Member("structuredContent", content)) }
         if isError { members.append(JSON.Member("isError", .bool(true))) }
         return .object(members)
     }

@@ -2,14 +2,39 @@ import SocketCore
 
 /// A server of the Model Context Protocol, without the work of its tools: JSON-RPC 2.0, one message per line.
 ///
-/// https://modelcontextprotocol.io/specification/2025-06-18
+/// https://modelcontextprotocol.io/specification/2025-11-25
 package struct ToolServer: Sendable {
+    /// A version of the protocol.
+    package enum Version: String, CaseIterable, Comparable, Sendable {
+        case november2024 = "2024-11-05"
+        /// Adds annotations of tools, and batches.
+        case march2025 = "2025-03-26"
+        /// Adds structured results, and removes batches.
+        case june2025 = "2025-06-18"
+        /// Reports wrong arguments as results, so that a model sees them.
+        case november2025 = "2025-11-25"
+
+        package static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
+
+        /// The version to speak with clients whose own version is unknown here.
+        static let newest = november2025
+    }
+
     /// How to handle a message.
     package enum Step: Equatable, Sendable {
-        /// Write this line.
+        /// Write this answer.
         case reply(JSON)
         /// Run a tool, and reply with `reply(_:to:)`.
         case call(ToolCall, id: JSON)
+        /// Stop the call with this identifier, and don't answer it.
+        case cancel(id: JSON)
+    }
+
+    /// What one line asks for.
+    package struct Request: Equatable, Sendable {
+        package var steps: [Step]
+        /// Whether its answers are written together, as an array.
+        package var isBatch = false
     }
 
     /// JSON-RPC's error codes.
@@ -18,34 +43,52 @@ package struct ToolServer: Sendable {
         case invalid = -32600
         case unknownMethod = -32601
         case wrongParameters = -32602
+        /// The server's own: it has too much to do.
+        case busy = -32000
     }
 
-    /// The supported versions, newest first.
-    package static let versions = ["2025-11-25", "2025-06-18", "2024-11-05"]
     /// The maximum length of a line in bytes.
     package static let longestLine = 1 << 20
+    /// The most messages of a batch.
+    package static let longestBatch = 64
 
     private let version: String
-    private var isInitialized = false
+    /// The version agreed on, or `nil` before `initialize`.
+    private var spoken: Version?
 
     /// `version` is the version of the program.
     package init(version: String) { self.version = version }
 
     /// Handles one line, without its line ending.
-    package mutating func absorb(_ line: [UInt8]) -> Step? {
+    package mutating func absorb(_ line: [UInt8]) -> Request {
         guard line.count <= Self.longestLine else {
-            return refuse(.null, .unreadable, "a line can have at most \(Self.longestLine) bytes")
+            return Request(steps: [refuse(.null, .unreadable, "a line can have at most \(Self.longestLine) bytes")])
         }
         do throws(JSONReader.Problem) {
-            return absorb(try JSONReader.read(line))
+            let message = try JSONReader.read(line)
+            if case .array(let messages) = message, spoken == .march2025 { return batch(messages) }
+            return Request(steps: absorb(message).map { [$0] } ?? [])
         } catch {
-            return refuse(.null, .unreadable, error.message)
+            return Request(steps: [refuse(.null, .unreadable, error.message)])
         }
+    }
+
+    private mutating func batch(_ messages: [JSON]) -> Request {
+        guard (1...Self.longestBatch).contains(messages.count) else {
+            return Request(steps: [refuse(.null, .invalid, "a batch has 1 to \(Self.longestBatch) messages")])
+        }
+        let steps = messages.compactMap { message -> Step? in
+            guard message["method"]?.string != "initialize" else {
+                return refuse(message["id"] ?? .null, .invalid, "initialize must not be part of a batch")
+            }
+            return absorb(message)
+        }
+        return Request(steps: steps, isBatch: true)
     }
 
     private mutating func absorb(_ message: JSON) -> Step? {
         guard case .object = message else {
-            return refuse(.null, .invalid, "a message is one object; batches are not supported")
+            return refuse(.null, .invalid, "a message is one object; only version 2025-03-26 has batches")
         }
         guard message["jsonrpc"]?.string == "2.0" else { return refuse(.null, .invalid, "jsonrpc must be \"2.0\"") }
         guard let method = message["method"]?.string else {
@@ -54,7 +97,10 @@ package struct ToolServer: Sendable {
                 ? nil : refuse(message["id"] ?? .null, .invalid, "method is missing")
         }
         // Notifications get no response, not even an error.
-        guard let id = message["id"] else { return nil }
+        guard let id = message["id"] else {
+            guard method == "notifications/cancelled" else { return nil }
+            return (message["params"]?["requestId"]).map { .cancel(id: $0) }
+        }
         switch id {
         case .string, .integer: return answer(method, message["params"] ?? .object([]), id)
         default: return refuse(.null, .invalid, "id must be a string or an integer")
@@ -65,15 +111,19 @@ package struct ToolServer: Sendable {
         switch method {
         case "initialize": return initialize(parameters, id)
         case "ping": return reply(.object([]), to: id)
-        case _ where !isInitialized:
+        case _ where spoken == nil:
             return refuse(id, .invalid, "initialize must come first")
         case "tools/list":
-            return reply(["tools": .array(ToolCall.Kind.allCases.map(\.description))], to: id)
+            let tools = ToolCall.Kind.allCases.map { $0.description(in: spoken ?? .newest) }
+            return reply(["tools": .array(tools)], to: id)
         case "tools/call":
             do throws(ToolCall.Problem) {
                 return .call(try ToolCall(parameters), id: id)
             } catch {
-                return refuse(id, .wrongParameters, error.sentence)
+                guard error.isOfArguments, let spoken, spoken >= .november2025 else {
+                    return refuse(id, .wrongParameters, error.sentence)
+                }
+                return .reply(reply(.failure(error.sentence), to: id))
             }
         default: return refuse(id, .unknownMethod, "no such method: \(method)")
         }
@@ -83,11 +133,11 @@ package struct ToolServer: Sendable {
         guard let wanted = parameters["protocolVersion"]?.string else {
             return refuse(id, .wrongParameters, "protocolVersion is missing")
         }
-        isInitialized = true
-        let spoken = Self.versions.contains(wanted) ? wanted : Self.versions[0]
+        let spoken = Version(rawValue: wanted) ?? .newest
+        self.spoken = spoken
         return reply(
             [
-                "protocolVersion": .string(spoken), "capabilities": ["tools": [:]],
+                "protocolVersion": .string(spoken.rawValue), "capabilities": ["tools": [:]],
                 "serverInfo": ["name": "socktui", "version": .string(version)],
                 "instructions": "Explains why programs on this Linux host hang on their sockets. Changes nothing.",
             ], to: id)
@@ -101,8 +151,11 @@ package struct ToolServer: Sendable {
         .reply(["jsonrpc": "2.0", "id": id, "error": ["code": .integer(code.rawValue), "message": .string(message)]])
     }
 
-    /// Returns the line that responds to a call.
-    package static func reply(_ result: ToolResult, to id: JSON) -> JSON {
-        ["jsonrpc": "2.0", "id": id, "result": result.json]
+    /// Returns the answer to a call.
+    package func reply(_ result: ToolResult, to id: JSON) -> JSON {
+        ["jsonrpc": "2.0", "id": id, "result": result.json(in: spoken ?? .newest)]
     }
+
+    /// Returns the answer to a call that can't be accepted now.
+    package func busy(_ sentence: String, _ id: JSON) -> Step { refuse(id, .busy, sentence) }
 }

@@ -38,7 +38,11 @@ package enum AttachablePrograms {
     package static func paths(for name: String, in folder: String = InspectionFolder.standard) throws(AttachError)
         -> [String]
     {
-        if name.contains("/") { return [name] }
+        if name.contains("/") {
+            let isListed = name.hasPrefix(folder + "/") && !name.dropFirst(folder.count + 1).contains("/")
+            if !isListed, let refusal = Elevation.refusal { throw AttachError(sentence: "\(name): \(refusal)") }
+            return [name]
+        }
         if let problem = InspectionFolder.problem(with: folder), access(folder, F_OK) == 0 {
             throw AttachError(sentence: problem)
         }

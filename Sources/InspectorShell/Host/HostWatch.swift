@@ -7,11 +7,16 @@ import SocketCore
 package struct HostWatch {
     private let observer: HostObserver
     private let namespace: Int32?
+    private let stopMark: StopMark
     package private(set) var judge: HostJudge
     /// The last look, with what was learned about the programs.
     package private(set) var look = HostLook(time: .zero, sockets: [])
 
-    package init(_ options: HostOptions, _ lints: LintSettings, _ system: HostSystem = .live) {
+    /// `stopMark` ends `settle` early, which then throws.
+    package init(
+        _ options: HostOptions, _ lints: LintSettings, _ system: HostSystem = .live, stopMark: StopMark = StopMark()
+    ) {
+        self.stopMark = stopMark
         observer = HostObserver(
             system, readsCalls: options.readsCalls, namespace: options.namespace,
             entersOthers: options.namespace == nil && options.entersOthers)
@@ -74,14 +79,14 @@ package struct HostWatch {
         }
         try see(readsPrograms: false)
         if isOnce { return try seeAll() }
-        Self.pause(Self.first)
+        try pause(Self.first)
         try seeAll()
         // A single look is not enough to report a problem.
-        Self.pause(Self.second)
+        try pause(Self.second)
         try seeAll()
         let most = span ?? Self.most
         while .now - began < most, span != nil || isUndecided(processes, isMeant) {
-            Self.pause(min(Self.later, most - (.now - began)))
+            try pause(min(Self.later, most - (.now - began)))
             try seeAll()
         }
     }
@@ -100,7 +105,8 @@ package struct HostWatch {
     private static let most = Duration.milliseconds(6200)
 
     /// Blocks the calling thread, and nothing else in this program.
-    package static func pause(_ time: Duration) {
-        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .nanoseconds(Int(max(0, time.wholeNanoseconds))))
+    private func pause(_ time: Duration) throws(HostObserver.Problem) {
+        stopMark.pause(time)
+        if stopMark.isStopped { throw HostObserver.Problem(sentence: "cancelled") }
     }
 }

@@ -11,9 +11,12 @@ package final class Inbox: Sendable {
     package let readEnd: Int32
     private let messages = Lock<[Message]>([])
 
-    package init() {
+    /// Throws if no descriptors are left.
+    package init() throws(SocketError) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { fatalError("pipe: \(String(cString: strerror(errno)))") }
+        guard pipe(&ends) == 0 else {
+            throw SocketError(.system(errno: errno), operation: "pipe", detail: "pipe: \(SocketError.words(errno))")
+        }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

@@ -74,7 +74,8 @@ package final class ChildRunner: Sendable {
         var ends: [Int32] = [-1, -1]
         let input = Glibc.open(request.input ?? "/dev/null", O_RDONLY | O_CLOEXEC)
         guard input >= 0 else {
-            return end(.notStarted("--stdin: \(request.input ?? ""): \(POSIXErrno(errno).words)", status: 1))
+            let what = request.input.map { "--stdin: \($0)" } ?? "run: /dev/null"
+            return end(.notStarted("\(what): \(POSIXErrno(errno).words)", status: 1))
         }
         defer { close(input) }
         if showsOutput {

@@ -27,7 +27,7 @@ struct ArgumentParser {
             if argument.hasPrefix("-"), argument.count > 1 {
                 try readOption(argument, &rest)
             } else if words.count == 1,
-                CommandTable.commands.first(where: { $0.name == words[0] })?.takesProgram == true
+                CommandTable.commands.first(where: { $0.name == words[0] })?.operands.kind == .program
             {
                 words += [argument] + rest
                 return
@@ -50,14 +50,19 @@ struct ArgumentParser {
             throw UsageError(halves[0], "no such option" + Self.suggestion(for: name, among: known))
         }
         var value = halves.count > 1 ? halves[1] : nil
-        if let valueName = option.value {
+        if let wanted = option.value {
             value = value ?? rest.popFirst()
-            if value == nil { throw UsageError(name, "needs \(valueName) after it") }
+            guard let value else { throw UsageError(name, "needs \(wanted.name) after it") }
+            note(wanted, [value], of: name)
         } else if value != nil {
             throw UsageError(argument, "\(name) takes no value")
         }
         try option.apply(value ?? "", &request)
         given.append(option)
+    }
+
+    private mutating func note(_ value: CommandLineValue, _ words: [String], of owner: String) {
+        request.invocation.touching = request.invocation.touching ?? value.touching(words, of: owner)
     }
 
     private mutating func finish() throws(UsageError) -> Invocation {
@@ -67,6 +72,7 @@ struct ArgumentParser {
         default: break
         }
         if let printer = CommandTable.printers.first(where: { $0.name == words.first }) {
+            note(printer.operands, Array(words.dropFirst()), of: printer.name)
             let fixed = try printer.mode(Array(words.dropFirst()), &request)
             try checkOptions()
             request.invocation.mode = if let fixed { fixed } else { try mode() }
@@ -131,17 +137,19 @@ struct ArgumentParser {
             let names = CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name)
             throw UsageError(name, "no such command" + Self.suggestion(for: name, among: names))
         }
-        let operands = command.takesProgram ? operands : try addresses(operands, of: name)
-        if command.operands.isEmpty, let extra = operands.first {
+        note(command.operands, operands, of: name)
+        let takesProgram = command.operands.kind == .program
+        let operands = takesProgram ? operands : try addresses(operands, of: name)
+        if command.operands == .none, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }
         if command.isBareAllowed, operands.isEmpty {
             request.invocation.mode = .attachable
             return
         }
-        if !command.operands.isEmpty, operands.isEmpty, request.proxies.isEmpty {
-            let isFile = command.operands.hasPrefix("FILE")
-            let missing = command.takesProgram ? "a command is" : isFile ? "a file is" : "an address is"
+        if command.operands != .none, operands.isEmpty, request.proxies.isEmpty {
+            let isFile = command.operands.kind == .read
+            let missing = takesProgram ? "a command is" : isFile ? "a file is" : "an address is"
             throw UsageError(name, "\(missing) missing, as in socktui \(name) \(command.example)")
         }
         guard operands.count.isMultiple(of: command.operandsEach) else {
@@ -156,9 +164,9 @@ struct ArgumentParser {
                 throw UsageError(proxy.kind == .http ? "--http-proxy" : "--socks5", error.description)
             }
         }
-        let each = command.takesProgram ? max(1, operands.count) : command.operandsEach
+        let each = takesProgram ? max(1, operands.count) : command.operandsEach
         let groups = stride(from: 0, to: operands.count, by: each).map { Array(operands[$0..<($0 + each)]) }
-        for group in command.operands.isEmpty ? [[]] : groups {
+        for group in command.operands == .none ? [[]] : groups {
             do {
                 request.invocation.opening.append(try command.effect(group, request))
             } catch {

@@ -3,7 +3,7 @@ import SocketCore
 
 extension CommandTable {
     static let captureCommand = Printer(
-        name: "capture", operands: "[FILTER]", help: "packets of an interface, live, as tcpdump filters"
+        name: "capture", operands: .text("[FILTER]"), help: "packets of an interface, live, as tcpdump filters"
     ) { (words, request) throws(UsageError) in
         request.invocation.capture.filter = words.joined(separator: " ")
         request.invocation.opening = [.capture]
@@ -12,7 +12,8 @@ extension CommandTable {
     }
 
     static let captureOptions: [Option] = [
-        Option(name: "-i", value: "IFACE", commands: ["capture"], help: "the interface; lo by default, any: all") {
+        Option(name: "-i", value: .text("IFACE"), commands: ["capture"], help: "the interface; lo by default, any: all")
+        {
             (name, request) throws(UsageError) in
             request.invocation.capture.interface = name
         }

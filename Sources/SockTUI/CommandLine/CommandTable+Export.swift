@@ -5,7 +5,7 @@ import SocketWorkshop
 
 extension CommandTable {
     static let exportCommand = Printer(
-        name: "export", operands: "FILE [FILTER]", help: "convert a recording or capture for other programs"
+        name: "export", operands: .reads("FILE [FILTER]"), help: "convert a recording or capture for other programs"
     ) { (words, request) throws(UsageError) in
         guard let file = words.first else {
             throw UsageError("export", "needs a file, as in socktui export session.pcapng --as pcapng")
@@ -24,7 +24,7 @@ extension CommandTable {
     private static let only: Set<String> = ["export"]
 
     static let exportOptions: [Option] = [
-        Option(name: "--as", value: "FORM", commands: only, help: "pcapng, raw, script or curl") {
+        Option(name: "--as", value: .text("FORM"), commands: only, help: "pcapng, raw, script or curl") {
             (text, request) throws(UsageError) in
             guard let form = ExportRequest.Form(rawValue: text) else {
                 let forms = Spelling.alternatives(ExportRequest.Form.allCases.map(\.rawValue))
@@ -32,20 +32,21 @@ extension CommandTable {
             }
             request.export.form = form
         },
-        Option(name: "--side", value: "SIDE", commands: only, help: "raw: what client or server sent") {
+        Option(name: "--side", value: .text("SIDE"), commands: only, help: "raw: what client or server sent") {
             (text, request) throws(UsageError) in
             guard let side = ExportedConversation.Side(rawValue: text) else {
                 throw UsageError("--side", "\(text) is not a side; write client or server")
             }
             request.export.side = side
         },
-        Option(name: "--from", value: "T", commands: only, help: "from T on: seconds from the start, or 1:02.5") {
+        Option(name: "--from", value: .text("T"), commands: only, help: "from T on: seconds from the start, or 1:02.5")
+        {
             (text, request) throws(UsageError) in request.export.from = try instant(text, "--from")
         },
-        Option(name: "--to", value: "T", commands: only, help: "until T") {
+        Option(name: "--to", value: .text("T"), commands: only, help: "until T") {
             (text, request) throws(UsageError) in request.export.to = try instant(text, "--to")
         },
-        Option(name: "-o", value: "OUT", commands: only, help: "write this file, not stdout") {
+        Option(name: "-o", value: .writes("OUT", orOutput: true), commands: only, help: "write this file, not stdout") {
             (path, request) throws(UsageError) in
             guard !path.isEmpty else { throw UsageError("-o", "needs a file") }
             request.export.output = path == "-" ? nil : path

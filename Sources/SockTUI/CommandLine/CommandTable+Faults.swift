@@ -6,7 +6,7 @@ import SocketWorkshop
 /// The options for deliberate faults.
 extension CommandTable {
     static let controlCommand = Printer(
-        name: "ctl", operands: "NAME COMMAND...", help: "change faults of a socktui with --control"
+        name: "ctl", operands: .inspected("NAME COMMAND..."), help: "change faults of a socktui with --control"
     ) { (words, _) throws(UsageError) in
         guard let program = words.first else {
             throw UsageError("ctl", "needs a program, as in socktui ctl socktui fault list")
@@ -36,7 +36,7 @@ extension CommandTable {
 
     static let faultOptions: [Option] = [
         Option(
-            name: "--fault", value: "RULE", commands: breakable,
+            name: "--fault", value: .text("RULE"), commands: breakable,
             help: "break it: 'after 1K slice 7', or slow"
         ) {
             (text, request) throws(UsageError) in
@@ -47,13 +47,14 @@ extension CommandTable {
             }
             request.invocation.faults.rules.append(text)
         },
-        Option(name: "--seed", value: "N", commands: breakable, help: "the random seed of --fault") {
+        Option(name: "--seed", value: .text("N"), commands: breakable, help: "the random seed of --fault") {
             (text, request) throws(UsageError) in
             guard let seed = UInt64(text) else { throw UsageError("--seed", "\(text) is not a number from 0 on") }
             request.invocation.faults.seed = seed
         },
         Option(
-            name: "--delay-buffer", value: "SIZE", commands: breakable, help: "how much latency may hold; 4M by default"
+            name: "--delay-buffer", value: .text("SIZE"), commands: breakable,
+            help: "how much latency may hold; 4M by default"
         ) {
             (text, request) throws(UsageError) in
             let size = try size(text, "--delay-buffer")
@@ -63,13 +64,16 @@ extension CommandTable {
             request.invocation.faults.delayBuffer = size
         },
         Option(
-            name: "--break", value: "POINT", commands: breakable, help: "hold connections: 'upstream on bytes 4711'"
+            name: "--break", value: .text("POINT"), commands: breakable,
+            help: "hold connections: 'upstream on bytes 4711'"
         ) {
             (text, request) throws(UsageError) in
             do throws(FaultProblem) { _ = try Breakpoint.parse(text) } catch { throw UsageError("--break", "\(error)") }
             request.invocation.faults.breaks.append(text)
         },
-        Option(name: "--hold-limit", value: "TIME", commands: breakable, help: "release held bytes after this long") {
+        Option(
+            name: "--hold-limit", value: .text("TIME"), commands: breakable, help: "release held bytes after this long"
+        ) {
             (text, request) throws(UsageError) in
             guard let time = FaultText.parseTime(text) else {
                 throw UsageError("--hold-limit", "\(text): \(FaultText.needsTime(text))")

@@ -4,7 +4,7 @@ import SocketCore
 extension CommandTable {
     /// The commands that inspect the sockets of any program on this host.
     static let hostCommands: [Printer] = [
-        Printer(name: "why", operands: "WHAT", help: "why it hangs: PID, NAME, :PORT or ADDRESS") {
+        Printer(name: "why", operands: .text("WHAT"), help: "why it hangs: PID, NAME, :PORT or ADDRESS") {
             (words, request) throws(UsageError) in
             guard words.count == 1 else {
                 throw UsageError("why", "needs one of these after it: \(HostTarget.forms)")
@@ -17,7 +17,7 @@ extension CommandTable {
                 throw UsageError(sentence: error.sentence)
             }
         },
-        Printer(name: "host", operands: "[FILTER]", help: "all programs' sockets; --check: what is wrong") {
+        Printer(name: "host", operands: .text("[FILTER]"), help: "all programs' sockets; --check: what is wrong") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
@@ -36,7 +36,7 @@ extension CommandTable {
             request.invocation.opening = [.showHost]
             return nil
         },
-        Printer(name: "mcp", operands: "[FILTER]", help: "answer an editor over the Model Context Protocol") {
+        Printer(name: "mcp", operands: .text("[FILTER]"), help: "answer an editor over the Model Context Protocol") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
@@ -54,12 +54,14 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.checksHost = true
         },
         Option(
-            name: "--for", value: "TIME", commands: host.union(["capture"]), help: "look this long"
+            name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "look this long"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.host.span = try duration(text, "--for")
         },
-        Option(name: "--level", value: "LEVEL", commands: ["host"], help: "exit 1 from note, warning or critical on") {
+        Option(
+            name: "--level", value: .text("LEVEL"), commands: ["host"], help: "exit 1 from note, warning or critical on"
+        ) {
             (text, request) throws(UsageError) in
             guard let level = Severity.allCases.first(where: { $0.name == text }) else {
                 let words = Severity.allCases.map(\.name).joined(separator: ", ")
@@ -83,7 +85,7 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.invocation.host.tellsPayload = true
         },
         Option(
-            name: "--netns", value: "PID", commands: host, help: "look at the network namespace of PID"
+            name: "--netns", value: .text("PID"), commands: host, help: "look at the network namespace of PID"
         ) {
             (text, request) throws(UsageError) in
             guard let number = Int32(text), number > 0 else {

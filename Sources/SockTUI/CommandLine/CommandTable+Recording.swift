@@ -4,7 +4,7 @@ import SocketKit
 
 extension CommandTable {
     static let openCommand = Command(
-        name: "open", operands: "FILE...", help: "show a recording, or any pcapng or pcap",
+        name: "open", operands: .reads("FILE..."), help: "show a recording, or any pcapng or pcap",
         example: "session.pcapng"
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 
@@ -13,7 +13,7 @@ extension CommandTable {
 
     static let recordingOptions: [Option] = [
         Option(
-            name: "--at", value: "TIME", commands: ["open"], help: "show the state at TIME: 12.5 or 1:30"
+            name: "--at", value: .text("TIME"), commands: ["open"], help: "show the state at TIME: 12.5 or 1:30"
         ) {
             (text, request) throws(UsageError) in
             guard let instant = InstantText.parse(text) else {
@@ -21,17 +21,19 @@ extension CommandTable {
             }
             request.invocation.report.instant = instant
         },
-        Option(name: "--rewind", value: "TIME", help: "keep the last TIME of a run, to rewind it: 60s") {
+        Option(name: "--rewind", value: .text("TIME"), help: "keep the last TIME of a run, to rewind it: 60s") {
             (text, request) throws(UsageError) in
             request.invocation.rewind = HistoryText.parse(text)
             if request.invocation.rewind == nil { throw UsageError("--rewind", "\(text) \(HistoryText.problem)") }
         },
-        Option(name: "--record", value: "FILE", help: "record everything as pcapng; -: to stdout") {
+        Option(
+            name: "--record", value: .writes("FILE", orOutput: true), help: "record everything as pcapng; -: to stdout"
+        ) {
             (path, request) throws(UsageError) in
             guard !path.isEmpty else { throw UsageError("--record", "needs a file, or - for standard output") }
             request.invocation.recording.path = path
         },
-        Option(name: "--record-limit", value: "SIZE", help: "keep the last SIZE, in FILE and FILE.1") {
+        Option(name: "--record-limit", value: .text("SIZE"), help: "keep the last SIZE, in FILE and FILE.1") {
             (text, request) throws(UsageError) in
             let limit = try size(text, "--record-limit")
             guard limit >= 1 << 16 else {
@@ -39,7 +41,7 @@ extension CommandTable {
             }
             request.invocation.recording.options.limit = limit
         },
-        Option(name: "--snaplen", value: "SIZE", help: "record SIZE of each packet's payload; 0: none") {
+        Option(name: "--snaplen", value: .text("SIZE"), help: "record SIZE of each packet's payload; 0: none") {
             (text, request) throws(UsageError) in
             request.invocation.recording.options.snapLength = try size(text, "--snaplen")
         },

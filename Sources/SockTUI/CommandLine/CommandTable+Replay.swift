@@ -5,13 +5,13 @@ import SocketWorkshop
 extension CommandTable {
     static let replayCommands: [Printer] = [
         Printer(
-            name: "replay", operands: "FILE [FILTER]", help: "play a recorded client; compare the answers"
+            name: "replay", operands: .reads("FILE [FILTER]"), help: "play a recorded client; compare the answers"
         ) { (words, request) throws(UsageError) in
             try request.notePlayed("replay", words)
             return .replay(request.replay)
         },
         Printer(
-            name: "sweep", operands: "FILE [FILTER]", help: "cut a recorded request everywhere; compare"
+            name: "sweep", operands: .reads("FILE [FILTER]"), help: "cut a recorded request everywhere; compare"
         ) { (words, request) throws(UsageError) in
             try request.notePlayed("sweep", words)
             return .sweep(request.replay)
@@ -23,17 +23,25 @@ extension CommandTable {
     private static let sweeping: Set<String> = ["sweep"]
 
     static let replayOptions: [Option] = [
-        Option(name: "--connect", value: "ADDRESS", commands: both, help: "the server, as for socktui connect") {
+        Option(
+            name: "--connect", value: .address("ADDRESS"), commands: both, help: "the server, as for socktui connect"
+        ) {
             (text, request) throws(UsageError) in request.replay.address = text
         },
-        Option(name: "--pace", value: "PACE", commands: playing, help: "recorded, x10 for ten times as fast, or asap") {
+        Option(
+            name: "--pace", value: .text("PACE"), commands: playing,
+            help: "recorded, x10 for ten times as fast, or asap"
+        ) {
             (text, request) throws(UsageError) in
             guard let pace = ReplayPace.parse(text) else {
                 throw UsageError("--pace", "\(text) is not a pace; write recorded, x10 or asap")
             }
             request.replay.pace = pace
         },
-        Option(name: "--match", value: "HOW", commands: playing, help: "what must be equal: exact, length or pattern") {
+        Option(
+            name: "--match", value: .text("HOW"), commands: playing,
+            help: "what must be equal: exact, length or pattern"
+        ) {
             (text, request) throws(UsageError) in
             guard let match = ReplayMatch(rawValue: text) else {
                 let words = Spelling.alternatives(ReplayMatch.allCases.map(\.rawValue))
@@ -41,8 +49,10 @@ extension CommandTable {
             }
             request.replay.match = match
         },
-        Option(name: "--hole", value: "HOLE", commands: playing, help: "may differ: offsets 17-23, or 'Date: *\\r\\n'")
-        {
+        Option(
+            name: "--hole", value: .text("HOLE"), commands: playing,
+            help: "may differ: offsets 17-23, or 'Date: *\\r\\n'"
+        ) {
             (text, request) throws(UsageError) in
             do throws(HoleRule.Problem) {
                 request.replay.holes.append(try HoleRule.parse(text))
@@ -51,20 +61,21 @@ extension CommandTable {
                 throw UsageError("--hole", "\(text) \(error.sentence)")
             }
         },
-        Option(name: "--within", value: "TIME", commands: both, help: "how late an answer may be; 10s") {
+        Option(name: "--within", value: .text("TIME"), commands: both, help: "how late an answer may be; 10s") {
             (text, request) throws(UsageError) in request.replay.patience = try duration(text, "--within")
         },
-        Option(name: "--pause", value: "TIME", commands: sweeping, help: "between the parts of a request; 20ms") {
+        Option(name: "--pause", value: .text("TIME"), commands: sweeping, help: "between the parts of a request; 20ms")
+        {
             (text, request) throws(UsageError) in request.replay.pause = try duration(text, "--pause")
         },
-        Option(name: "--parallel", value: "N", commands: sweeping, help: "connections at once; 16") {
+        Option(name: "--parallel", value: .text("N"), commands: sweeping, help: "connections at once; 16") {
             (text, request) throws(UsageError) in
             guard let number = Int(text), (1...1_024).contains(number) else {
                 throw UsageError("--parallel", "\(text) is not a number of connections; write 1 to 1024")
             }
             request.replay.parallel = number
         },
-        Option(name: "--exchange", value: "N", commands: sweeping, help: "which request of the session; 1") {
+        Option(name: "--exchange", value: .text("N"), commands: sweeping, help: "which request of the session; 1") {
             (text, request) throws(UsageError) in
             guard let number = Int(text), number >= 1 else {
                 throw UsageError("--exchange", "\(text) is not the number of an exchange; the first is 1")

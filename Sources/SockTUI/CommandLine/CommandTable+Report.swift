@@ -9,14 +9,14 @@ extension CommandTable {
         Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
             (_, request) throws(UsageError) in request.isJSON = true
         },
-        Option(name: "--payload", value: "SIZE", help: "json: also the first SIZE bytes of each operation") {
+        Option(name: "--payload", value: .text("SIZE"), help: "json: also the first SIZE bytes of each operation") {
             (text, request) throws(UsageError) in
             guard let size = SizeText.parse(text), (1...mostPayload).contains(size) else {
                 throw UsageError("--payload", "\(text) is not a size up to 1M; write 100 or 4K")
             }
             request.invocation.report.payload = size
         },
-        Option(name: "--every", value: "TIME", help: "json: rates too, at most this often") {
+        Option(name: "--every", value: .text("TIME"), help: "json: rates too, at most this often") {
             (text, request) throws(UsageError) in
             request.invocation.report.every = try duration(text, "--every")
         },
@@ -24,7 +24,7 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.isOnce = true
         },
         Option(
-            name: "--expect", value: "WHAT", commands: openers,
+            name: "--expect", value: .text("WHAT"), commands: openers,
             help: "exit 0 once it got TEXT, /RE/, hex:0d0a"
         ) {
             (text, request) throws(UsageError) in
@@ -34,7 +34,9 @@ extension CommandTable {
                 throw UsageError("--expect", "column \(failure.column) of \(text): \(failure.message)")
             }
         },
-        Option(name: "--within", value: "TIME", commands: openers, help: "limit for each --expect before it; 10s") {
+        Option(
+            name: "--within", value: .text("TIME"), commands: openers, help: "limit for each --expect before it; 10s"
+        ) {
             (text, request) throws(UsageError) in
             let limit = try duration(text, "--within")
             let fresh = request.limitedExpectations..<request.invocation.report.expectations.count
@@ -42,10 +44,13 @@ extension CommandTable {
             for index in fresh { request.invocation.report.expectations[index].limit = limit }
             request.limitedExpectations = fresh.upperBound
         },
-        Option(name: "--script", value: "FILE", help: "run the steps in FILE, or stdin (-); needs no terminal") {
+        Option(
+            name: "--script", value: .reads("FILE", orInput: true),
+            help: "run the steps in FILE, or stdin (-); needs no terminal"
+        ) {
             (path, request) throws(UsageError) in request.script = path
         },
-        Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 by default") {
+        Option(name: "--size", value: .text("WxH"), help: "the screen's size in a script; 80x24 by default") {
             (text, request) throws(UsageError) in
             guard let size = Size(text) else {
                 throw UsageError("--size", "\(text) is not a size; write columns x rows, as in 80x24")

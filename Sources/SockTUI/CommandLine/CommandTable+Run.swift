@@ -3,8 +3,8 @@ import SocketCore
 
 extension CommandTable {
     static let runCommand = Command(
-        name: "run", operands: "[--] CMD ARG...", help: "run CMD, its connections through a relay",
-        takesProgram: true, example: "-- curl http://localhost:8080/"
+        name: "run", operands: .program("[--] CMD ARG..."), help: "run CMD, its connections through a relay",
+        example: "-- curl http://localhost:8080/"
     ) {
         (words, request) throws(EndpointError) in
         var run = request.run
@@ -13,14 +13,18 @@ extension CommandTable {
     }
 
     static let runOptions: [Option] = [
-        Option(name: "--via", value: "PROXY", commands: ["run"], help: "offer CMD a proxy: http, socks or both") {
+        Option(name: "--via", value: .text("PROXY"), commands: ["run"], help: "offer CMD a proxy: http, socks or both")
+        {
             (text, request) throws(UsageError) in
             guard let via = RunRequest.Via(rawValue: text) else {
                 throw UsageError("--via", "\(text) is not a kind of proxy; write http, socks or both")
             }
             request.run.via = via
         },
-        Option(name: "--stdin", value: "FILE", commands: ["run"], help: "CMD's standard input; /dev/null by default") {
+        Option(
+            name: "--stdin", value: .reads("FILE"), commands: ["run"],
+            help: "CMD's standard input; /dev/null by default"
+        ) {
             (path, request) throws(UsageError) in request.run.input = path
         },
     ]

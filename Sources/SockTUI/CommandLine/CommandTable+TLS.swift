@@ -8,26 +8,26 @@ extension CommandTable {
     /// The options for addresses that start with `tls://`.
     static let tlsOptions: [Option] = [
         Option(
-            name: "--sni", value: "NAME", commands: clients, help: "tls: the server's name"
+            name: "--sni", value: .text("NAME"), commands: clients, help: "tls: the server's name"
         ) {
             (name, request) throws(UsageError) in request.tls.serverName = name
         },
-        Option(name: "--alpn", value: "LIST", commands: all, help: "tls: ALPN, as in h2,http/1.1") {
+        Option(name: "--alpn", value: .text("LIST"), commands: all, help: "tls: ALPN, as in h2,http/1.1") {
             (list, request) throws(UsageError) in request.tls.protocols = list
         },
-        Option(name: "--ca", value: "FILE", commands: all, help: "tls: trust FILE, or FOLDER/") {
+        Option(name: "--ca", value: .reads("FILE"), commands: all, help: "tls: trust FILE, or FOLDER/") {
             (path, request) throws(UsageError) in request.tls.authority = path
         },
-        Option(name: "--cert", value: "FILE", commands: all, help: "tls: our certificate, in PEM") {
+        Option(name: "--cert", value: .reads("FILE"), commands: all, help: "tls: our certificate, in PEM") {
             (path, request) throws(UsageError) in request.tls.certificate = path
         },
-        Option(name: "--key", value: "FILE", commands: all, help: "tls: its key, if not in --cert") {
+        Option(name: "--key", value: .reads("FILE"), commands: all, help: "tls: its key, if not in --cert") {
             (path, request) throws(UsageError) in request.tls.key = path
         },
         Option(name: "--insecure", commands: clients, help: "tls: any certificate; says what is wrong") {
             (_, request) throws(UsageError) in request.tls.isInsecure = true
         },
-        Option(name: "--keylog", value: "FILE", commands: all, help: "tls: log secrets, for Wireshark") {
+        Option(name: "--keylog", value: .writes("FILE"), commands: all, help: "tls: log secrets, for Wireshark") {
             (path, request) throws(UsageError) in request.tls.keyLog = path
         },
     ]

@@ -6,13 +6,15 @@ extension CommandTable {
 
     /// The options for addresses that start with `ws://` or `wss://`.
     static let webSocketOptions: [Option] = [
-        Option(name: "--subprotocol", value: "LIST", commands: all, help: "ws: subprotocols to offer or accept") {
+        Option(name: "--subprotocol", value: .text("LIST"), commands: all, help: "ws: subprotocols to offer or accept")
+        {
             (list, request) throws(UsageError) in
             request.webSocket.subprotocols += list.split(separator: ",").map { word in
                 String(word.filter { !$0.isWhitespace })
             }
         },
-        Option(name: "--header", value: "FIELD", commands: ["connect"], help: "ws: 'Name: value' in the request") {
+        Option(name: "--header", value: .text("FIELD"), commands: ["connect"], help: "ws: 'Name: value' in the request")
+        {
             (text, request) throws(UsageError) in
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {

@@ -12,16 +12,12 @@ enum CommandTable {
     /// A word that says what to open.
     struct Command: Sendable {
         var name: String
-        /// The name of its operands in the help. Empty if it takes none.
-        var operands = ""
+        var operands = CommandLineValue.none
         var help: String
         /// The number of operands that make one thing to open.
         var operandsEach = 1
         /// Whether it can also be used without operands.
         var isBareAllowed = false
-        /// Whether its operands are a program and the program's arguments. They all make one thing to open, and nothing
-        /// after the first is an option of this program.
-        var takesProgram = false
         /// Example operands, for the error about missing ones.
         var example = "localhost:6379"
         /// Returns the effect of `operandsEach` operands, or of the bare command.
@@ -31,8 +27,8 @@ enum CommandTable {
     /// A word that begins with `--`.
     struct Option: Sendable {
         var name: String
-        /// The name of its value in the help, or `nil` if it takes none.
-        var value: String?
+        /// Its value, or `nil` if it takes none.
+        var value: CommandLineValue?
         /// The commands it applies to. If empty, it applies to all of them, and without a command.
         var commands: Set<String> = []
         /// The help text, or `nil` to leave the option out of the help.
@@ -86,16 +82,18 @@ enum CommandTable {
         Command(name: "demo", help: "run a demo with live sockets") { (_, _) throws(EndpointError) in
             .startDemo
         },
-        Command(name: "connect", operands: "ADDRESS... [-]", help: "connect and inspect; -: send stdin to it") {
+        Command(name: "connect", operands: .address("ADDRESS... [-]"), help: "connect and inspect; -: send stdin to it")
+        {
             (words, request) throws(EndpointError) in .connect(try request.open(words[0]))
         },
         Command(
-            name: "listen", operands: "ADDRESS... [-]", help: "listen, and inspect what connects", example: ":8080"
+            name: "listen", operands: .address("ADDRESS... [-]"), help: "listen, and inspect what connects",
+            example: ":8080"
         ) {
             (words, request) throws(EndpointError) in .listen(try request.open(words[0], listens: true))
         },
         Command(
-            name: "relay", operands: "LISTEN TARGET...", help: "listen, forward, and inspect the traffic",
+            name: "relay", operands: .address("LISTEN TARGET..."), help: "listen, forward, and inspect the traffic",
             operandsEach: 2, example: ":9000 localhost:6379"
         ) {
             (words, request) throws(EndpointError) in
@@ -104,7 +102,7 @@ enum CommandTable {
             return .relay(relay)
         },
         Command(
-            name: "attach", operands: "[PID|NAME|PATH]...", help: "inspect programs that allow it",
+            name: "attach", operands: .inspected("[PID|NAME|PATH]..."), help: "inspect programs that allow it",
             isBareAllowed: true
         ) {
             (words, _) throws(EndpointError) in .attach(words[0])
@@ -116,7 +114,7 @@ enum CommandTable {
     /// A word that prints a text to stdout.
     struct Printer: Sendable {
         var name: String
-        var operands = ""
+        var operands = CommandLineValue.none
         var help: String
         /// Returns the mode, or `nil` to use the one that the options request.
         var mode: @Sendable (_ operands: [String], _ request: inout Request) throws(UsageError) -> Invocation.Mode?
@@ -131,7 +129,7 @@ enum CommandTable {
                 }
                 return request.printsConfiguration ? .configuration : .configurationPlace
             },
-            Printer(name: "completions", operands: "SHELL", help: "completions for bash, zsh or fish") {
+            Printer(name: "completions", operands: .text("SHELL"), help: "completions for bash, zsh or fish") {
                 (words, _) throws(UsageError) in
                 guard words.count == 1, let document = Document(rawValue: words[0]), document != .man else {
                     throw UsageError("completions", "needs a shell: bash, zsh or fish")
@@ -153,7 +151,7 @@ enum CommandTable {
             (_, request) throws(UsageError) in request.standingRead = false
         },
         Option(
-            name: "--timeout", value: "TIME", commands: ["connect", "relay", "run"],
+            name: "--timeout", value: .text("TIME"), commands: ["connect", "relay", "run"],
             help: "give up connecting after this long"
         ) {
             (text, request) throws(UsageError) in
@@ -165,7 +163,7 @@ enum CommandTable {
         proxy("--socks5", .socks5, help: "relay to the target each client names, by SOCKS 5"),
         proxy("--http-proxy", .http, help: "relay to the target each client names, by CONNECT"),
         Option(
-            name: "--reply", value: "RULE", commands: ["connect", "listen"],
+            name: "--reply", value: .text("RULE"), commands: ["connect", "listen"],
             help: "reply: 'when /^PING/ send +PONG\\r\\n'"
         ) {
             (text, request) throws(UsageError) in
@@ -178,8 +176,10 @@ enum CommandTable {
         Option(name: "--hold", commands: ["listen"], help: "hold connections; accept or refuse each yourself") {
             (_, request) throws(UsageError) in request.holdsConnections = true
         },
-        Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
-        {
+        Option(
+            name: "--send", value: .text("TEXT"), commands: ["connect"],
+            help: "send this first; \\r\\n \\x00 are escapes"
+        ) {
             (text, request) throws(UsageError) in
             switch EscapedText.parse(text) {
             case .success(let bytes): request.greeting += bytes
@@ -196,20 +196,20 @@ enum CommandTable {
         Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
             (_, request) throws(UsageError) in request.invocation.keepsHistory = false
         },
-        Option(name: "--keep", value: "SIZE", help: "keep SIZE of traffic per connection; 4M by default") {
+        Option(name: "--keep", value: .text("SIZE"), help: "keep SIZE of traffic per connection; 4M by default") {
             (text, request) throws(UsageError) in
             request.invocation.keep = try size(text, "--keep")
         },
-        Option(name: "--keep-total", value: "SIZE", help: "how much in all; 64M by default") {
+        Option(name: "--keep-total", value: .text("SIZE"), help: "how much in all; 64M by default") {
             (text, request) throws(UsageError) in
             request.invocation.keepTotal = try size(text, "--keep-total")
         },
-        Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: hide all") {
+        Option(name: "-A", value: .text("WARNING"), help: "never show this warning, as in -A idle; all: hide all") {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
         },
         Option(
-            name: "-W", value: "WARNING",
+            name: "-W", value: .text("WARNING"),
             help: "show this warning; idle=5m: after 5m; all: show all"
         ) {
             (name, request) throws(UsageError) in
@@ -222,27 +222,27 @@ enum CommandTable {
         Option(name: "--ascii", help: "draw with ASCII only") {
             (_, request) throws(UsageError) in request.invocation.isASCII = true
         },
-        Option(name: "--color", value: "DEPTH", help: "colors: auto, 256, 16, 8 or none; wins over NO_COLOR") {
+        Option(name: "--color", value: .text("DEPTH"), help: "colors: auto, 256, 16, 8 or none; wins over NO_COLOR") {
             (text, request) throws(UsageError) in
             guard let depth = Configuration.Depth(rawValue: text) else {
                 throw UsageError("--color", "\(text) is not a color depth; write auto, 256, 16, 8 or none")
             }
             request.invocation.depth = depth
         },
-        Option(name: "--theme", value: "NAME", help: "colors for this background: auto, light or dark") {
+        Option(name: "--theme", value: .text("NAME"), help: "colors for this background: auto, light or dark") {
             (text, request) throws(UsageError) in
             guard let theme = Theme(rawValue: text) else {
                 throw UsageError("--theme", "\(text) is not a theme; write \(Theme.words)")
             }
             request.invocation.theme = theme
         },
-        Option(name: "--config", value: "FILE", help: "the configuration; a script reads only this") {
+        Option(name: "--config", value: .reads("FILE"), help: "the configuration; a script reads only this") {
             (path, request) throws(UsageError) in request.invocation.configuration = path
         },
         Option(name: "--print", commands: ["config"], help: "print the configuration in force") {
             (_, request) throws(UsageError) in request.printsConfiguration = true
         },
-        Option(name: "--log", value: "FILE", help: "add the program's own log to this file") {
+        Option(name: "--log", value: .writes("FILE"), help: "add the program's own log to this file") {
             (path, request) throws(UsageError) in request.invocation.log = path
         },
         Option(name: "--secure", help: "touch no files, start no editor; always on in sudo") {
@@ -254,7 +254,7 @@ enum CommandTable {
         Option(name: "--version", help: "show the version") {
             (_, request) throws(UsageError) in request.invocation.mode = .version
         },
-        Option(name: "--trap-after-start", value: "WHERE") {
+        Option(name: "--trap-after-start", value: .text("WHERE")) {
             (text, request) throws(UsageError) in
             guard let trap = Invocation.Trap(rawValue: text) else {
                 throw UsageError("--trap-after-start", "\(text) is not a place; write main or thread")
@@ -271,7 +271,8 @@ enum CommandTable {
     }
 
     private static func proxy(_ name: String, _ kind: ProxyKind, help: String) -> Option {
-        Option(name: name, value: "LISTEN", commands: ["relay"], help: help) { (text, request) throws(UsageError) in
+        Option(name: name, value: .address("LISTEN"), commands: ["relay"], help: help) {
+            (text, request) throws(UsageError) in
             request.proxies.append((kind, text))
         }
     }
@@ -283,8 +284,8 @@ enum CommandTable {
     /// The output of --help.
     static var help: String {
         let commandRows =
-            commands.map { ("  \($0.name) \($0.operands)", $0.help) }
-            + printers.map { ("  \($0.name) \($0.operands)", $0.help) }
+            commands.map { ("  \($0.name) \($0.operands.name)", $0.help) }
+            + printers.map { ("  \($0.name) \($0.operands.name)", $0.help) }
         let optionRows = rows(of: options) { option in
             let commands = option.commands.sorted()
             let words = commands.count > 3 ? commands[0] + ", ..." : commands.joined(separator: ", ")
@@ -318,7 +319,9 @@ enum CommandTable {
 
     /// Returns the output of --help after a command: its own options. Without a known command, returns all.
     static func help(of name: String?) -> String {
-        let known = commands.map { ($0.name, $0.operands, $0.help) } + printers.map { ($0.name, $0.operands, $0.help) }
+        let known =
+            commands.map { ($0.name, $0.operands.name, $0.help) }
+            + printers.map { ($0.name, $0.operands.name, $0.help) }
         guard let (name, operands, text) = known.first(where: { $0.0 == name }) else { return help }
         let own = options.filter { $0.commands.contains(name) }
         let usage = ["socktui", name, operands, "[OPTION...]"].filter { !$0.isEmpty }.joined(separator: " ")
@@ -334,7 +337,7 @@ enum CommandTable {
 
     private static func rows(of options: [Option], note: (Option) -> String) -> [(String, String)] {
         options.compactMap { option in
-            option.help.map { ("  \(option.name) \(option.value ?? "")", $0 + note(option)) }
+            option.help.map { ("  \(option.name) \(option.value?.name ?? "")", $0 + note(option)) }
         }
     }
 

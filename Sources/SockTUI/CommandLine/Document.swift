@@ -35,10 +35,10 @@ enum Completions {
             "--break": ["on"] + FaultWord.names(.direction, .point),
         ]
     }()
-    /// Options whose value is a file.
-    private static let files: Set<String> = [
-        "--script", "--config", "--log", "--record", "-o", "--ca", "--cert", "--key", "--keylog",
-    ]
+    /// The commands whose operands are files.
+    private static let commandsOfFiles =
+        (CommandTable.commands.filter(\.operands.completesFiles).map(\.name)
+        + CommandTable.printers.filter(\.operands.completesFiles).map(\.name)).joined(separator: "|")
     private static let control = Action.faults.map(\.name).joined(separator: " ")
     private static let shells = Document.allCases.dropFirst().map(\.rawValue).joined(separator: " ")
 
@@ -46,7 +46,7 @@ enum Completions {
         let cases = options.filter { $0.value != nil }.map { option -> String in
             let reply =
                 values[option.name].map { "compgen -W '\($0.joined(separator: " "))' -- \"$word\"" }
-                ?? (files.contains(option.name) ? "compgen -f -- \"$word\"" : "")
+                ?? (option.value?.completesFiles == true ? "compgen -f -- \"$word\"" : "")
             return
                 "    \(option.name)) \(reply.isEmpty ? "COMPREPLY=()" : "mapfile -t COMPREPLY < <(\(reply))"); return ;;"
         }
@@ -75,8 +75,8 @@ enum Completions {
             let value = option.value.map { name in
                 let action =
                     values[option.name].map { "(\($0.joined(separator: " ")))" }
-                    ?? (files.contains(option.name) ? "_files" : " ")
-                return ":\(name.lowercased()):\(action)"
+                    ?? (option.value?.completesFiles == true ? "_files" : " ")
+                return ":\(name.name.lowercased()):\(action)"
             }
             let help = escaped(option.help ?? "", before: "\\[]:")
             return "    " + quoted("*\(option.name)[\(help)]\(value ?? "")")
@@ -93,7 +93,7 @@ enum Completions {
               _arguments -s \\
             \(rows.joined(separator: " \\\n")) \\
                 '1:command:{_describe command commands}' \\
-                '*:operand:{[[ ${words[2]} == completions ]] && compadd \(shells); [[ ${words[2]} == ctl ]] && compadd \(control)}'
+                '*:operand:{[[ ${words[2]} == completions ]] && compadd \(shells); [[ ${words[2]} == ctl ]] && compadd \(control); [[ ${words[2]} == (\(commandsOfFiles)) ]] && _files}'
             }
             _socktui "$@"
             """
@@ -107,7 +107,7 @@ enum Completions {
         let rows = options.map { option -> String in
             let value = option.value.map { _ in
                 values[option.name].map { " -x -a '\($0.joined(separator: " "))'" }
-                    ?? (files.contains(option.name) ? " -r -F" : " -x")
+                    ?? (option.value?.completesFiles == true ? " -r -F" : " -x")
             }
             // A one-letter name follows a single dash.
             let name = option.name.hasPrefix("--") ? "-l \(option.name.dropFirst(2))" : "-s \(option.name.dropFirst())"

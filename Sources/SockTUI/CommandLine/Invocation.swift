@@ -66,6 +66,9 @@ struct Invocation: Equatable {
     var showsLegs = false
     /// Whether reading files, writing files and starting an editor are disabled.
     var isSecure = false
+    /// The option or command that names a file or a program, or an address that is a file: what `isSecure` refuses.
+    /// `nil` if nothing does.
+    var touching: String?
     /// How this host's sockets are inspected.
     var host = HostOptions()
     /// What to capture, if `opening` requests a capture.
@@ -87,26 +90,17 @@ struct Invocation: Equatable {
 extension Invocation {
     /// Whether more than one capture file is opened.
     var opensSeveral: Bool { opening.count { if case .openFile = $0 { true } else { false } } > 1 }
+    /// Whether this run opens sockets, or looks at those of others.
+    var opensSockets: Bool {
+        switch mode {
+        case .terminal, .report, .script, .why, .hostCheck, .replay, .sweep, .tools: true
+        case .attachable, .configuration, .configurationPlace, .document, .export, .control, .help, .version: false
+        }
+    }
     /// The program to run through a relay, or `nil` if there is none.
     var program: RunRequest? {
         for case .run(let request) in opening { return request }
         return nil
-    }
-
-    /// An option that names a file for this program to read or write, or `nil` if there is none.
-    var optionWithFile: String? {
-        if case .script = mode { return "--script" }
-        if log != nil { return "--log" }
-        if !recording.path.isEmpty, recording.path != "-" { return "--record" }
-        switch mode {
-        case .export: return "export"
-        case .replay: return "replay"
-        case .sweep: return "sweep"
-        default: break
-        }
-        for case .openFile in opening { return "open" }
-        if program != nil { return "run" }
-        return configuration == nil ? nil : "--config"
     }
 }
 

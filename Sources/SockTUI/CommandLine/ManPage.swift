@@ -21,8 +21,8 @@ enum ManPage {
                     + "open. If stdout is not a terminal, it prints one line for each event."),
             ".SH COMMANDS",
         ]
-            + CommandTable.commands.flatMap { entry($0.name + " " + $0.operands, $0.help) }
-            + CommandTable.printers.flatMap { entry($0.name + " " + $0.operands, $0.help) }
+            + CommandTable.commands.flatMap { entry($0.name + " " + $0.operands.name, $0.help) }
+            + CommandTable.printers.flatMap { entry($0.name + " " + $0.operands.name, $0.help) }
             + [
                 ".PP",
                 escaped(
@@ -43,7 +43,7 @@ enum ManPage {
             + CommandTable.options.flatMap { option -> [String] in
                 guard let help = option.help else { return [] }
                 let only = option.commands.isEmpty ? "" : "; with \(option.commands.sorted().joined(separator: ", "))"
-                return entry("\(option.name) \(option.value ?? "")", help + only)
+                return entry("\(option.name) \(option.value?.name ?? "")", help + only)
             }
     }
 

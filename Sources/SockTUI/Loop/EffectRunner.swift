@@ -67,6 +67,9 @@ struct EffectRunner: Sendable {
 
     /// Performs one effect. The run loop performs those that concern the screen.
     func perform(_ effect: Effect) {
+        if let refusal = Elevation.refusal, let file = effect.file {
+            return inbox.post(.refused("\(file): \(refusal)"))
+        }
         switch effect {
         case .send(let command): sources.perform(command)
         case .connect(let request):
@@ -153,7 +156,6 @@ struct EffectRunner: Sendable {
     }
 
     private func record(_ path: String) -> Result<String, MessageText.Unsendable> {
-        if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("record: \(refusal)")) }
         do throws(SocketError) {
             try sources.startRecording(path)
             return .success("recording to \(path); :record off stops it")

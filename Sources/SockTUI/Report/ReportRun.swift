@@ -14,7 +14,7 @@ final class ReportRun {
     }
 
     private let runner: EffectRunner
-    private let inbox = Inbox()
+    private let inbox: Inbox
     private let isOnce: Bool
     /// Whether nothing is printed, because standard output is a recording.
     private let isSilent: Bool
@@ -69,10 +69,10 @@ final class ReportRun {
     /// `received` gets what the sources' own sockets receive. It is required if something is expected or the form is
     /// bytes.
     init(
-        _ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList,
+        _ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList, inbox: Inbox,
         options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil, isSilent: Bool = false
     ) {
-        (self.isOnce, self.isSilent) = (isOnce, isSilent)
+        (self.isOnce, self.isSilent, self.inbox) = (isOnce, isSilent, inbox)
         (distance, span) = (options.instant, options.span)
         conversation = received.map { Conversation(options.expectations, carriesBytes: form == .bytes, $0, sources) }
         lines = ReportLines(form, isOnce: isOnce, lints: lints, options)

@@ -57,6 +57,7 @@ struct ScriptDriver {
                 throw failure(number, "waited \(limit) for \"\(text)\" to go away")
             }
         case .dump(let path):
+            if let path, let refusal = Elevation.refusal { throw failure(number, "\(path): \(refusal)") }
             guard writePicture(to: path) else {
                 throw failure(number, "\(path ?? "standard output"): \(String(cString: strerror(errno)))")
             }

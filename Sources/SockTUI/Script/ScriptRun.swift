@@ -27,7 +27,8 @@ enum ScriptRun {
         _ script: Script, _ path: String, _ invocation: Invocation, _ configuration: Configuration,
         _ sources: SourceList
     ) -> Int32 {
-        let inbox = Inbox()
+        let inbox: Inbox
+        do throws(SocketError) { inbox = try Inbox() } catch { return Program.complain(error.detail, status: 1) }
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
         var options = Model.Options(
             ascii: configuration.isASCII, version: CommandTable.version,

@@ -128,8 +128,9 @@ public struct TLSSettings: Hashable, Sendable {
     public var resumesSessions = true
     /// The timeout for the handshake, not counting the time spent waiting for a trust verdict, or `nil` for none.
     public var handshakeTimeout: Duration? = .seconds(10)
-    /// A file to which every connection's secrets are appended for Wireshark, or `nil` for none. Only its owner can
-    /// read it. Anyone with the file can decrypt everything.
+    /// A file to which every connection's secrets are appended for Wireshark, or `nil` for none. A new
+    /// file can be read by its owner only, and an existing one keeps its mode. Anyone who can read it can decrypt
+    /// everything.
     public var keyLogFile: String?
 
     /// Creates the settings of a client.

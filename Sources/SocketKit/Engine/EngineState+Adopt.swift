@@ -8,6 +8,7 @@ extension EngineState {
         let configuration = handle.configuration
         retire(configuration)
         try checkIdle(handle.session, operation: "adopt")
+        try checkReactor("adopt")
         if let fault = configuration.fault { throw .refused("adopt", fault) }
         if descriptors.isEmpty { throw .refused("adopt", "descriptors: must not be empty") }
         for descriptor in descriptors {

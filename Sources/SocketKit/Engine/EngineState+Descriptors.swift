@@ -3,6 +3,18 @@ import SocketCore
 
 /// Descriptors that the kernel opens, and refusals because none is left.
 extension EngineState {
+    /// Starts the reactor if that failed before, because no descriptor or thread was left. Throws if it fails again.
+    func checkReactor(_ operation: String) throws(SocketError) {
+        guard let start = startReactor else { return }
+        let failure = start()
+        guard failure == 0 else {
+            refusedDescriptor(failure)
+            throw .system(failure, operation: operation, subject: "engine \(configuration.name)")
+        }
+        (startReactor, armedDeadline) = (nil, nil)
+        armTimer()
+    }
+
     /// Opens a stream socket, and counts a refusal.
     func openStream(for address: SocketAddress) -> IOResult {
         counted(kernel.openStream(for: address))

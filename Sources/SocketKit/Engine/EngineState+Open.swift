@@ -8,6 +8,7 @@ extension EngineState {
         retire(configuration)
         let address = try address(of: endpoint, configuration, operation: "connect")
         try checkIdle(handle.session, operation: "connect")
+        try checkReactor("connect")
         if let fault = configuration.fault { throw .refused("connect", fault) }
         if let timeout, timeout < .zero {
             throw .refused("connect", "timeout \(timeout): must not be negative; nil means none")
@@ -56,6 +57,7 @@ extension EngineState {
 
     func adopt(_ descriptor: Int32, for handle: AsyncSocket) throws(SocketError) {
         try checkIdle(handle.session, operation: "adopt")
+        try checkReactor("adopt")
         let configuration = handle.configuration
         retire(configuration)
         if let fault = configuration.fault { throw .refused("adopt", fault) }
@@ -99,6 +101,7 @@ extension EngineState {
         let configuration = handle.configuration
         retire(configuration)
         try checkIdle(handle.session, operation: "listen")
+        try checkReactor("listen")
         if let fault = configuration.fault { throw .refused("listen", fault) }
         let addresses = try listenAddresses(endpoint, configuration)
         let sockets = try Self.withSharedPort(of: addresses) { () throws(SocketError) in

@@ -11,6 +11,8 @@ final class EngineState: EngineStorage {
     let configuration: EngineConfiguration
     /// Requests a turn. Set once the engine is initialized.
     var requestTurn: @Sendable () -> Void = {}
+    /// Starts the reactor, or is `nil` if it runs.
+    var startReactor: (@Sendable () -> Int32)?
 
     /// The time of this turn. It is read once and is the same for everything in the turn.
     var now: MonotonicTime
@@ -127,6 +129,6 @@ final class EngineState: EngineStorage {
             runUserCode { while let callback = outbox.popFirst() { _ = consume callback } }
             releaseRetired()
         }
-        requestTurn = {}
+        (requestTurn, startReactor) = ({}, nil)
     }
 }

@@ -5,15 +5,18 @@ import Synchronization
 
 /// One thread in epoll_wait, the one that leads. It enters the engine through `turn`, which is `queue.sync`, so the
 /// turn runs on this thread without a thread switch. One timerfd in the set is the engine's next deadline. One eventfd
-/// wakes the thread, another ends it.
+/// wakes the thread, another ends it. All are opened by `start`, which can be called again if it fails.
 ///
 /// A request for a turn wakes this thread, not one of Dispatch's. Those come and go by the dozen under load, and memory
 /// that turns allocate would be spread over as many of malloc's arenas.
 package final class EpollReactor: Reactor {
-    private let epoll: Int32
-    private let timer: Int32
-    private let rousing: Int32
-    private let ending: Int32
+    private let epoll = Atomic<Int32>(-1)
+    private let timer = Atomic<Int32>(-1)
+    private let rousing = Atomic<Int32>(-1)
+    private let ending = Atomic<Int32>(-1)
+    private let hasStarted = Atomic<Bool>(false)
+    /// Why `start` failed last.
+    private let whyNotStarted = Atomic<Int32>(0)
     private let hasTimerCome = Atomic<Bool>(false)
     private let leading = Lead()
     private static let timerMark = UInt64.max
@@ -21,34 +24,57 @@ package final class EpollReactor: Reactor {
     private static let rousingMark = UInt64.max - 2
     private static let batchLimit = 256
 
-    package init() {
-        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC))
-        rousing = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
-        ending = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
-        precondition(
-            epoll >= 0 && timer >= 0 && rousing >= 0 && ending >= 0, "no descriptors left for an engine: errno \(errno)"
-        )
-    }
+    package init() {}
 
-    deinit {
-        close(epoll)
-        close(timer)
-        close(rousing)
-        close(ending)
-    }
+    deinit { closeDescriptors() }
 
     package func start(_ turn: @escaping @Sendable ([Readiness]) -> Void) -> Int32 {
-        let failure = control(EPOLL_CTL_ADD, timer, EPOLLIN.rawValue, Self.timerMark)
-        guard failure == 0 else { return failure }
+        var failure = openDescriptors()
+        if failure == 0 {
+            failure = leading.start(name: "SocketKit") { [self] in
+                let events = EventBuffer(capacity: Self.batchLimit)
+                return { [self] wait in pass(wait, events, turn) }
+            }
+        }
+        if failure == 0 {
+            hasStarted.store(true, ordering: .sequentiallyConsistent)
+        } else {
+            whyNotStarted.store(failure, ordering: .relaxed)
+            closeDescriptors()
+        }
+        return failure
+    }
+
+    /// Opens what the thread waits for. Returns 0 or an errno.
+    private func openDescriptors() -> Int32 {
+        var failure = Self.keep(epoll_create1(Int32(EPOLL_CLOEXEC)), in: epoll)
+        if failure == 0 {
+            failure = Self.keep(timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC)), in: timer)
+        }
+        if failure == 0 { failure = Self.keep(eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC)), in: rousing) }
+        if failure == 0 { failure = Self.keep(eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC)), in: ending) }
+        if failure == 0 { failure = watch(timer, EPOLLIN.rawValue, Self.timerMark) }
         // Edge-triggered, so that its counter need not be read: it would take centuries to fill.
-        let roused = control(EPOLL_CTL_ADD, rousing, EPOLLIN.rawValue | EPOLLET.rawValue, Self.rousingMark)
-        guard roused == 0 else { return roused }
-        let ended = control(EPOLL_CTL_ADD, ending, EPOLLIN.rawValue, Self.endingMark)
-        guard ended == 0 else { return ended }
-        return leading.start(name: "SocketKit") { [self] in
-            let events = EventBuffer(capacity: Self.batchLimit)
-            return { [self] wait in pass(wait, events, turn) }
+        if failure == 0 { failure = watch(rousing, EPOLLIN.rawValue | EPOLLET.rawValue, Self.rousingMark) }
+        return failure == 0 ? watch(ending, EPOLLIN.rawValue, Self.endingMark) : failure
+    }
+
+    private static func keep(_ descriptor: Int32, in place: borrowing Atomic<Int32>) -> Int32 {
+        if descriptor < 0 { return errno }
+        place.store(descriptor, ordering: .relaxed)
+        return 0
+    }
+
+    private func watch(_ place: borrowing Atomic<Int32>, _ bits: UInt32, _ mark: UInt64) -> Int32 {
+        control(EPOLL_CTL_ADD, place.load(ordering: .relaxed), bits, mark)
+    }
+
+    private func closeDescriptors() {
+        for descriptor in [
+            epoll.exchange(-1, ordering: .relaxed), timer.exchange(-1, ordering: .relaxed),
+            rousing.exchange(-1, ordering: .relaxed), ending.exchange(-1, ordering: .relaxed),
+        ] where descriptor >= 0 {
+            close(descriptor)
         }
     }
 
@@ -61,7 +87,7 @@ package final class EpollReactor: Reactor {
             return true
         }
         let count = epoll_wait(
-            epoll, events.memory.baseAddress, Int32(Self.batchLimit), wait == .never ? 0 : -1)
+            epoll.load(ordering: .relaxed), events.memory.baseAddress, Int32(Self.batchLimit), wait == .never ? 0 : -1)
         guard count >= 0 else {
             precondition(errno == EINTR, "epoll_wait: errno \(errno)")
             return true
@@ -141,7 +167,10 @@ package final class EpollReactor: Reactor {
 
     private func control(_ operation: Int32, _ descriptor: Int32, _ bits: UInt32, _ mark: UInt64) -> Int32 {
         var event = epoll_event(events: bits, data: epoll_data_t(u64: mark))
-        return epoll_ctl(epoll, operation, descriptor, &event) < 0 ? errno : 0
+        guard epoll_ctl(epoll.load(ordering: .relaxed), operation, descriptor, &event) < 0 else { return 0 }
+        let failure = errno
+        let isOpen = epoll.load(ordering: .relaxed) >= 0
+        return isOpen ? failure : whyNotStarted.load(ordering: .relaxed)
     }
 
     package func wake(at deadline: MonotonicTime?) {
@@ -150,12 +179,12 @@ package final class EpollReactor: Reactor {
         var setting = itimerspec()
         setting.it_value.tv_sec = Int(nanoseconds / 1_000_000_000)
         setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
-        timerfd_settime(timer, Int32(TFD_TIMER_ABSTIME), &setting, nil)
+        timerfd_settime(timer.load(ordering: .relaxed), Int32(TFD_TIMER_ABSTIME), &setting, nil)
     }
 
     private func drainTimer() {
         var expirations: UInt64 = 0
-        _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
+        _ = read(timer.load(ordering: .relaxed), &expirations, MemoryLayout<UInt64>.size)
         hasTimerCome.store(true, ordering: .relaxed)
     }
 
@@ -166,6 +195,7 @@ package final class EpollReactor: Reactor {
     }
 
     package func rouse() -> Bool {
+        guard hasStarted.load(ordering: .relaxed) else { return false }
         // The leader need not wake itself.
         if !leading.rouse() { signal(rousing) }
         return true
@@ -176,8 +206,8 @@ package final class EpollReactor: Reactor {
         leading.end()
     }
 
-    private func signal(_ event: Int32) {
+    private func signal(_ event: borrowing Atomic<Int32>) {
         var one: UInt64 = 1
-        _ = write(event, &one, MemoryLayout<UInt64>.size)
+        _ = write(event.load(ordering: .relaxed), &one, MemoryLayout<UInt64>.size)
     }
 }

@@ -76,11 +76,12 @@ package final class Lead: Sendable {
 
     /// Starts the thread that leads. Returns 0 or an errno. `makePass` is called once on each thread.
     func start(name: String, _ makePass: @escaping @Sendable () -> Pass) -> Int32 {
-        threads.withLock { ($0.name, $0.makePass) = (name, makePass) }
-        return ReactorThread.start(name: name) { [self] in
+        let failure = ReactorThread.start(name: name) { [self] in
             becomeLeader()
             run(makePass, leads: true)
         }
+        if failure == 0 { threads.withLock { ($0.name, $0.makePass) = (name, makePass) } }
+        return failure
     }
 
     /// Ends both threads: the leader when its pass returns `false`, the other one now.
@@ -217,9 +218,10 @@ package final class Lead: Sendable {
     var isOtherAsleep: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
 
     private func startOther() {
-        let (name, makePass) = threads.withLock { threads in
-            defer { threads.hasOther = true }
-            return (threads.name, threads.hasOther ? nil : threads.makePass)
+        let (name, makePass) = threads.withLock { threads -> (String, (@Sendable () -> Pass)?) in
+            guard !threads.hasOther, threads.makePass != nil else { return ("", nil) }
+            threads.hasOther = true
+            return (threads.name, threads.makePass)
         }
         guard let makePass else { return }
         // Without a second thread, all callbacks go through Dispatch.

@@ -54,7 +54,8 @@ package struct Readiness: Equatable, Sendable {
 /// Reports are level-triggered: a registered event is reported again until it ends. All calls except `start`, `rouse`
 /// and `stop` come from the engine's queue. Those that return `Int32` return 0 or an errno.
 package protocol Reactor: AnyObject, Sendable {
-    /// Starts calling `turn` with each batch, which may be empty if only the timer fired.
+    /// Starts calling `turn` with each batch, which may be empty if only the timer fired. Returns 0 or an errno, and can
+    /// then be called again.
     func start(_ turn: @escaping @Sendable ([Readiness]) -> Void) -> Int32
     func add(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32
     func modify(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32

@@ -42,7 +42,8 @@ public final class SocketEngine: Sendable {
         set { handler.replace(with: newValue) { swap(&$0, &$1) } }
     }
 
-    /// Starts an engine. Traps if the process has no descriptors or threads left for it.
+    /// Starts an engine. If the process has no descriptors or threads left for it, the engine starts with the first
+    /// socket that is opened on it once there are some. Until then, opening one fails with the errno.
     public convenience init(_ configuration: EngineConfiguration = EngineConfiguration()) {
         self.init(
             configuration, kernel: LinuxKernel(), clock: SystemClock(), reactor: EpollReactor(),
@@ -94,11 +95,16 @@ public final class SocketEngine: Sendable {
                 }
             }
         }
-        let failure = reactor.start { batch in
-            let due = clock.now
-            queue.sync { confined { $0.turn(batch, due: due) } }
+        let start: @Sendable () -> Int32 = {
+            reactor.start { batch in
+                let due = clock.now
+                queue.sync { confined { $0.turn(batch, due: due) } }
+            }
         }
-        precondition(failure == 0, "the engine's thread could not be started: errno \(failure)")
+        guard start() != 0 else { return }
+        Self.run(on: queue, isHere: DispatchQueue.getSpecific(key: mark) != nil) {
+            confined { $0.startReactor = start }
+        }
     }
 
     private static func run<R>(on queue: DispatchQueue, isHere: Bool, _ body: () -> R) -> R {

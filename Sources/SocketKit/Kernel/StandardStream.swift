@@ -48,6 +48,12 @@ package enum StandardStream: Int32, Sendable {
     /// Whether the stream is a terminal.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
+    /// Whether anything can read what is written here. `true` if that is not known.
+    package var hasReader: Bool {
+        var polled = pollfd(fd: rawValue, events: 0, revents: 0)
+        return poll(&polled, 1, 0) <= 0 || Int32(polled.revents) & (POLLERR | POLLHUP) == 0
+    }
+
     /// Writes one or more lines of text and waits until all of it is written.
     @discardableResult
     package func write(_ text: String, until interruption: Interruption? = nil) -> Outcome {

@@ -39,9 +39,9 @@ enum TLSReasons {
 final class KeyLogFile: Sendable {
     private let descriptor: Int32
 
-    /// Opens the file to append lines, and makes it readable by its owner only. Throws `badParameter` if that fails, or
-    /// if the file is a symbolic link, belongs to another user or has a second name. The owner of such a file could
-    /// read the secrets, or have them written to one of the caller's files.
+    /// Opens the file to append lines. A new one has mode 0600. Throws `badParameter` if that fails, or if the file is a
+    /// symbolic link, belongs to another user or has a second name. The owner of such a file could read the secrets, or
+    /// have them written to one of the caller's files.
     init(_ path: String) throws(SocketError) {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
         descriptor = open(path, flags, 0o600)
@@ -51,7 +51,7 @@ final class KeyLogFile: Sendable {
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_nlink == 1, fchmod(descriptor, 0o600) == 0
+            status.st_nlink == 1
         else { throw TLSContext.refused("key log \(path): must be a regular file that you own") }
     }
 

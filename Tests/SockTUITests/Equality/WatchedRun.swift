@@ -12,7 +12,7 @@ import Testing
 final class WatchedRun {
     let sources = SourceList(asks: false)
     let path: String
-    private let inbox = Inbox()
+    private let inbox: Inbox
     private let runner: EffectRunner
     private(set) var model = WatchedRun.newModel()
     private(set) var drawn: [Drawn] = []
@@ -20,6 +20,7 @@ final class WatchedRun {
 
     init(in folder: TemporaryFolder) throws {
         path = folder.path + "/r.pcapng"
+        inbox = try Inbox()
         runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: true)
         var request = RecordingRequest()
         request.path = path

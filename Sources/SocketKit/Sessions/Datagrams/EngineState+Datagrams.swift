@@ -21,6 +21,8 @@ extension EngineState {
         switch job {
         case .send(let handle, let request, let operation):
             counters.commands += 1
+            // If this fails, so does the datagram.
+            try? checkReactor("send")
             session(of: handle).queue(request, as: operation)
         case .cancel(let handle, let operation):
             handle.session.flatMap { datagramSession($0) }?.cancel(.operation(operation))
@@ -49,6 +51,7 @@ extension EngineState {
         of handle: DatagramSocket, _ body: (DatagramSession) throws(SocketError) -> R
     ) throws(SocketError) -> R {
         let isNew = handle.session == nil
+        if isNew { try checkReactor("open") }
         let session = session(of: handle)
         do throws(SocketError) {
             let result = try body(session)

@@ -89,6 +89,8 @@ extension EngineState {
     /// waiting, or there is room to write, is determined again.
     func absorb(_ moved: MovedConnection, for handle: AsyncSocket) {
         counters.opened += 1
+        // If this fails, watching the descriptor fails and closes the connection.
+        try? checkReactor("move")
         let connection = Connection(
             id: moved.id, engine: self, handle: handle,
             origin: ConnectionOrigin(
