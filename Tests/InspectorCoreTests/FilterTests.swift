@@ -125,6 +125,12 @@ struct FilterTests {
         #expect(message("stat:estab") == "stat:estab: no such key; quotes search for text; did you mean state?")
         #expect(message("text:p2") == "text:p2: no such key; quotes search for text")
         #expect(message("rxx>5")?.hasSuffix("; did you mean rx?") == true)
+        for (text, word) in [
+            ("port:6379 bogus:1", "bogus:1"), ("(redis:6379|x)", "redis:6379"), ("port:1 localhost:80", nil),
+            ("id:7", nil), ("127.0.0.1:80", nil), ("foo:", nil), ("udp://h:1", nil),
+        ] as [(String, String?)] {
+            #expect(FilterTerm.hostName(in: text) == word, "\(text)")
+        }
         for text in [
             "localhost:80", "redis:6379", "host.example:80", "unix:/run/x", "tls://h:1", "[::1]:80", "fe80::1",
             "dead:beef::1",

@@ -164,6 +164,17 @@ package enum FilterTerm: Equatable, Sendable {
         throw Problem(message: "no such key; quotes search for text" + suggestion)
     }
 
+    /// Returns the first word that is taken for the name of a host and its port, as in `redis:6379`, or `nil` if there is
+    /// none. The kernel knows no names, so such a word matches no socket of another program.
+    package static func hostName(in filter: String) -> String? {
+        filter.split { $0.isWhitespace || "()|!".contains($0) }.map(String.init).first { word in
+            let halves = word.lowercased().split(separator: ":", omittingEmptySubsequences: false)
+            guard halves.count == 2, !halves[1].isEmpty, halves[1].allSatisfy(\.isNumber) else { return false }
+            let isWord = !halves[0].isEmpty && halves[0].allSatisfy { ("a"..."z").contains($0) || $0 == "-" }
+            return isWord && Key(rawValue: String(halves[0])) == nil && !schemes.contains(String(halves[0]))
+        }
+    }
+
     private static func number<Number: FixedWidthInteger>(
         _ text: String, _ problem: String
     ) throws(Problem) -> Number {

@@ -64,7 +64,10 @@ enum HostRun {
         }
         let (found, count) = listed(watch, options)
         if count == 0, !options.filter.isEmpty {
-            return Program.complain("\(options.filter): no socket of \(watch.place) matches", status: 2)
+            let why = FilterTerm.hostName(in: options.filter).map {
+                "; there is no key \($0.prefix { $0 != ":" }), so \($0) is taken for a host and its port"
+            }
+            return Program.complain("\(options.filter): no socket of \(watch.place) matches\(why ?? "")", status: 2)
         }
         let text =
             options.isJSON
