@@ -18,6 +18,8 @@ package struct ToolDesk: Sendable {
         package var starts: [Ticket: ToolCall] = [:]
         /// The running calls to stop.
         package var stops: [Ticket] = []
+
+        package init() {}
     }
 
     private struct Entry: Sendable {
