@@ -22,7 +22,7 @@ struct ProcessReader {
 
     /// Describes everything but the threads. `inodes` names the sockets of interest.
     func describe(_ entry: inout ProcessTable.Entry, inodes: Set<UInt64>) -> HostProcess {
-        let (folder, stat) = ("/proc/\(entry.id.number)", entry.stat)
+        let (folder, stat) = (entry.folder, entry.stat)
         var process = light(entry)
         let path = system.target(folder + "/exe")
         process.executable = path.map(Self.executableName)

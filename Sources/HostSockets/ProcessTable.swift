@@ -8,6 +8,9 @@ struct ProcessTable {
     struct Entry {
         let id: HostProcess.ID
         var stat: ProcessStat
+        /// The thread whose files are read if the main thread has ended and left others running. The kernel then
+        /// shows no descriptors, memory or arguments of the process itself.
+        var survivor: Int32?
         /// The display name as of the last scan.
         var name = ""
         /// Whether its descriptors may be read. A refusal is remembered.
@@ -24,6 +27,9 @@ struct ProcessTable {
         /// The facts about its executable, and the link target when they were read.
         var executable: ExecutableFacts?
         var executablePath: String?
+
+        /// The folder in /proc with its descriptors, executable and arguments.
+        var folder: String { "/proc/\(id.number)" + (survivor.map { "/task/\($0)" } ?? "") }
 
         /// Whether this is still the same program.
         func isSame(as stat: ProcessStat) -> Bool { id.start == stat.start && self.stat.command == stat.command }
@@ -101,7 +107,8 @@ struct ProcessTable {
     mutating func holders(of inode: UInt64) -> [HostLook.Owner] {
         (owners[inode] ?? []).filter { owner in
             let (number, descriptor) = (owner.process, owner.descriptor)
-            let link = try? system.link("/proc/\(number)/fd/\(descriptor)")
+            let folder = entries[number]?.folder ?? "/proc/\(number)"
+            let link = try? system.link("\(folder)/fd/\(descriptor)")
             let isThere = link.flatMap(NetworkText.socketInode) == inode && isCurrent(number)
             if isThere, entries[number]?.sockets[descriptor] == inode { return true }
             if entries[number]?.sockets[descriptor] == inode { entries[number]?.sockets[descriptor] = nil }
@@ -140,24 +147,37 @@ struct ProcessTable {
 
     /// Scans one process and replaces its entry with that of the program it runs now.
     mutating func scan(_ number: Int32) {
-        guard let stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init) else { return forget(number) }
+        guard let (stat, survivor) = stat(of: number) else { return forget(number) }
         var entry =
             entries[number].flatMap { $0.isSame(as: stat) ? $0 : nil }
             ?? Entry(id: HostProcess.ID(number: number, start: stat.start), stat: stat)
-        entry.stat = stat
+        (entry.stat, entry.survivor) = (stat, survivor)
         if !stat.isKernelThread {
-            let arguments = ProgramName.arguments(system.text("/proc/\(number)/cmdline") ?? [])
+            let arguments = ProgramName.arguments(system.text("\(entry.folder)/cmdline") ?? [])
             entry.name = ProgramName.helpful(arguments, command: stat.command)
         }
         checked[number] = true
         // A process that has ended has no descriptors, and reading them may be refused.
-        let hasEnded = stat.state == UInt8(ascii: "Z") || stat.state == UInt8(ascii: "X")
-        if !stat.isKernelThread, !hasEnded, entry.isOpen { readDescriptors(of: &entry) }
+        if !stat.isKernelThread, !stat.hasEnded, entry.isOpen { readDescriptors(of: &entry) }
         replace(entry)
     }
 
+    /// Returns the facts about a process, or `nil` if there is none. If its main thread has ended, the state is that of
+    /// a thread that still runs.
+    private func stat(of number: Int32) -> (stat: ProcessStat, survivor: Int32?)? {
+        guard var stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init) else { return nil }
+        guard stat.hasEnded, let threads = try? system.numbers("/proc/\(number)/task") else { return (stat, nil) }
+        for thread in threads where thread != number {
+            let facts = system.text("/proc/\(number)/task/\(thread)/stat").flatMap(ProcessStat.init)
+            guard let facts, !facts.hasEnded else { continue }
+            stat.state = facts.state
+            return (stat, thread)
+        }
+        return (stat, nil)
+    }
+
     private func readDescriptors(of entry: inout Entry) {
-        let folder = "/proc/\(entry.id.number)/fd"
+        let folder = entry.folder + "/fd"
         let numbers: [Int32]
         do throws(HostSystem.Failure) {
             guard try isWorthATry(entry.id.number) else { throw HostSystem.Failure(EACCES) }
@@ -194,8 +214,9 @@ struct ProcessTable {
     /// Brings the entry for a process number up to date. Returns whether there is one.
     private mutating func isCurrent(_ number: Int32) -> Bool {
         if let known = checked[number] { return known }
-        let stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init)
-        if let stat, entries[number]?.isSame(as: stat) == true {
+        if let (stat, survivor) = stat(of: number), entries[number]?.isSame(as: stat) == true,
+            entries[number]?.survivor == survivor
+        {
             entries[number]?.stat = stat
             checked[number] = true
         } else {
@@ -246,4 +267,9 @@ struct ProcessTable {
 
     /// The number of processes whose descriptors may not be read.
     var refused: Int { entries.values.count { !$0.isOpen } }
+}
+
+extension ProcessStat {
+    /// Whether it is a zombie, or about to disappear.
+    var hasEnded: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
 }

@@ -22,6 +22,11 @@ struct ThreadReader {
         for number in (try? system.numbers(folder)) ?? [] {
             if let stat = stat("\(folder)/\(number)") { stats.append((number, stat)) }
         }
+        // A main thread that has ended stays until the others end, and has no memory.
+        let alive = stats.filter { !$0.stat.hasEnded }
+        if !alive.isEmpty { stats = alive }
+        let isLed = alive.contains { $0.number == process }
+        let memory = isLed ? process : alive.map(\.number).min() ?? process
         // Calibrate before the threads' own times are read, so that a thread that runs meanwhile appears to have just
         // run.
         clocks.calibrate(Set(stats.compactMap(\.stat.processor)), system)
@@ -37,7 +42,9 @@ struct ThreadReader {
                 thread.waitChannel = system.text(folder + "/wchan", limit: 256).map(WaitChannel.name) ?? ""
             }
             if asksForCalls {
-                do throws(HostSystem.Failure) { thread.call = try call(folder, thread.waitChannel) } catch {
+                do throws(HostSystem.Failure) {
+                    thread.call = try call(folder, thread.waitChannel, memory)
+                } catch {
                     guard error.isRefusal else { continue }
                     (asksForCalls, outcome.isRefused) = (false, true)
                 }
@@ -64,11 +71,14 @@ struct ThreadReader {
         }
     }
 
-    private func call(_ folder: String, _ waitChannel: String) throws(HostSystem.Failure) -> HostCall? {
+    /// `memory` is a thread of the process that has its memory.
+    private func call(
+        _ folder: String, _ waitChannel: String, _ memory: Int32
+    ) throws(HostSystem.Failure) -> HostCall? {
         let text = try system.read(folder + "/syscall", 0, 512)
         var refusal: HostSystem.Failure?
         let call = HostCall(text, waitChannel: waitChannel, machine: machine) { address, limit in
-            do throws(HostSystem.Failure) { return try system.memory(process, address, limit) } catch {
+            do throws(HostSystem.Failure) { return try system.memory(memory, address, limit) } catch {
                 if error.isRefusal { refusal = error }
                 return []
             }

@@ -153,6 +153,13 @@ enum Program {
         return status
     }
 
+    /// Writes the reason, and the lines to choose from, to standard error. Returns the status.
+    static func complain(_ refusal: Refusal) -> Int32 {
+        let status = complain(refusal.sentence, status: refusal.status)
+        for choice in refusal.choices { StandardStream.error.writeLine("  " + choice) }
+        return status
+    }
+
     /// Writes a text to standard output and returns the exit status.
     static func show(_ text: String) -> Int32 { status(of: StandardStream.output.write(text), otherwise: 0) }
 
@@ -161,6 +168,16 @@ enum Program {
     static func status(of outcome: StandardStream.Outcome, otherwise status: Int32) -> Int32 {
         guard case .failed(let number) = outcome else { return status }
         return complain("standard output: \(String(cString: strerror(number)))", status: 1)
+    }
+}
+
+extension Effect {
+    /// Whether it shows sockets that exist already: a program's, the host's or those in a file.
+    var showsOthers: Bool {
+        switch self {
+        case .attach, .showHost, .openFile, .capture: true
+        default: false
+        }
     }
 }
 
@@ -185,12 +202,7 @@ extension SourceList {
             }
         }
         guard !invocation.recording.path.isEmpty else { return nil }
-        let opens = invocation.opening.contains { effect in
-            switch effect {
-            case .attach, .showHost, .openFile, .capture: false
-            default: true
-            }
-        }
+        let opens = invocation.opening.contains { !$0.showsOthers }
         do throws(SocketError) {
             try startRecording(invocation.recording, ofOwnEngine: opens || invocation.opening.isEmpty)
             return nil

@@ -109,4 +109,11 @@ struct ExportTests {
         let outcome = try ChildProcess.run([Program.path, "export", "/no/such"] + options)
         #expect(outcome.status == 2 && outcome.errors.contains(words), "\(outcome)")
     }
+
+    @Test("a line feed in the name of a file begins no line")
+    func hostileName() throws {
+        let outcome = try Program.run("export", "/nonexistent/a\nsocktui: done", "--as", "pcapng")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors == "socktui: /nonexistent/a\\nsocktui: done: No such file or directory\n")
+    }
 }

@@ -103,7 +103,7 @@ struct RunTests {
     func statuses(words: [String], status: Int32) throws {
         let outcome = try Program.run(["run", "--"] + words)
         #expect(outcome.status == status)
-        #expect(outcome.errors.contains("without a connection: it made none, ignores proxy variables, or a rule"))
+        #expect(outcome.errors.contains("without a connection through the relay: it made none, ignores proxy"))
         #expect(try Self.run("--", words[0]).report.lines("end").count == 1)
     }
 

@@ -132,6 +132,36 @@ struct SweepTests {
         #expect(missing.status == 2 && missing.errors.contains("has 1 exchanges"), "\(missing)")
     }
 
+    @Test(
+        "a server that drips or resets ends a sweep within the limit, and that is said as it was",
+        .enabled(if: Peer.isUsable("python3")),
+        arguments: [
+            ("while True: c.sendall(b'x'); time.sleep(.01)", "the answer was not complete within 1s"),
+            (
+                "c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))",
+                "the request was not answered: the connection was reset (RST)"
+            ),
+            ("c.recv(9)", "the request was not answered: the connection was closed (FIN)"),
+            ("time.sleep(60)", "the request was not answered within 1s"),
+        ])
+    func badServers(_ body: String, _ words: String) throws {
+        let script = """
+            import socket, struct, sys, threading, time
+            s = socket.create_server(('127.0.0.1', int(sys.argv[1])), backlog=64)
+            def talk(c):
+                try:
+                    \(body)
+                except OSError: pass
+                c.close()
+            while True: threading.Thread(target=talk, args=(s.accept()[0],), daemon=True).start()
+            """
+        let echo = try Self.example("forgets-half-close")
+        let file = try ReplayTests.recording(echo.port, sending: "hello\\r\\n", until: "hello")
+        let server = try Peer.server { ["python3", "-c", script, "\($0)"] }
+        let swept = try Self.sweep(file, server.port, ["--within", "1s"])
+        #expect(swept.status == 1 && swept.errors.hasSuffix(": \(words)\n"), "\(swept)")
+    }
+
     /// The full number is for those who ask for it: each run takes some seconds.
     private static let runs = getenv("SOCKTUI_SWEEPS").flatMap { Int(String(cString: $0)) } ?? 1
 }

@@ -90,7 +90,7 @@ struct TLSScreenTests {
         try peer.write("go ahead\n")
         try inspection.wait(for: "handshake for")
         try peer.write("what is this?\n")
-        try inspection.wait(for: "wrong version number")
+        try inspection.wait(for: "the peer does not speak TLS")
     }
 
     @Test("without a screen nobody is asked: what is not trusted fails, and says so")

@@ -73,6 +73,40 @@ struct OwnerTests {
         close(pair.far)
     }
 
+    @Test("a process whose main thread has ended still owns what its other threads have")
+    func survivingThread() throws {
+        // exit(2) ends the calling thread only.
+        let script = """
+            import ctypes, platform, socket, threading, time
+            kept = socket.create_server(("127.0.0.1", 0))
+            threading.Thread(target=lambda: time.sleep(3600)).start()
+            print(kept.fileno(), flush=True)
+            ctypes.CDLL(None).syscall(60 if platform.machine() == "x86_64" else 93, 0)
+            """
+        let program = try RunningProgram(["python3", "-c", script])
+        let stat = "/proc/\(program.process)/stat"
+        #expect(
+            eventually(within: .seconds(30)) {
+                ProcessStat((try? HostSystem.live.read(stat, 0, 4_096)) ?? [])?.state == UInt8(ascii: "Z")
+            }, "\(program.text)")
+        let descriptor = try #require(program.text.split(separator: "\n").first.flatMap { Int32($0) })
+        let observer = HostObserver()
+        var look = try observer.look()
+        observer.examine(&look, process: program.process)
+        let found = try #require(look.processes[program.process])
+        let inode = try #require(found.sockets[descriptor])
+        #expect(found.state != UInt8(ascii: "Z") && found.name != "" && found.user == geteuid())
+        #expect(found.executable?.hasPrefix("python") == true)
+        #expect(
+            found.threads.map(\.state) == [UInt8(ascii: "S")]
+                && !found.threads.contains { $0.number == program.process })
+        // As for any socket, it is found by its inode too.
+        let second = HostObserver()
+        look = try second.look()
+        second.examine(&look, inodes: [inode], reads: false)
+        #expect(look.owners[inode]?.map(\.process) == [program.process])
+    }
+
     @Test("a process number that is reused is never taken for the process that it was")
     func processReuse() throws {
         let isOther = Mutex(false)

@@ -100,7 +100,7 @@ struct OutputTests {
         "how it ended is said once, and that it heeds no proxy where it made no connection",
         arguments: [
             (ChildEnding.exit(0), 2, "curl[77] ended with status 0, after 2 connections; 5 shows its output", false),
-            (.exit(3), 0, "curl[77] ended with status 3 without a connection: it made none, ignores proxy", true),
+            (.exit(3), 0, "curl[77] ended with status 3 without a connection through the relay: it made", true),
             (.signal(9), 1, "curl[77] was killed by KILL, after 1 connection; 5 shows its output", false),
             (.notStarted("run: curl: gone", status: 127), 0, "run: curl: gone", false),
         ])

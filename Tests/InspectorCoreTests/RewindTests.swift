@@ -48,6 +48,20 @@ struct RewindTests {
         }
     }
 
+    @Test("while a file is opened, keys go to the list and not to the start screen")
+    func opening() {
+        var options = Model.Options(ascii: true, version: "0.1")
+        options.isOpening = true
+        var model = Model(options: options)
+        _ = model.update(.resized(Size(80, 24)))
+        model.press(.character("/"))
+        #expect(model.tab == .list && model.field.open?.purpose == .listFilter)
+        // If it can't be opened, that is said where one can try another one.
+        var refused = Model(options: options)
+        _ = refused.update(.refused("open: x: No such file or directory"))
+        #expect(refused.tab == .start && refused.start.error != nil)
+    }
+
     @Test("In the composer arrows move the cursor, and with Alt they go one second")
     func composer() {
         var model = Conversation.model(ascii: true, size: Size(80, 24))

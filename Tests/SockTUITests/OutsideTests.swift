@@ -33,6 +33,12 @@ struct OutsideTests {
         #expect(try ReadFile(path).next(1_000) == bytes)
     }
 
+    @Test("a byte order mark is not part of a text")
+    func byteOrderMark() throws {
+        folder.write("\u{FEFF}theme = \"light\"\n", to: "marked")
+        #expect(try TextFile.contents(of: folder.path + "/marked") == "theme = \"light\"\n")
+    }
+
     @Test("lines that were sent are kept by peer, for their owner only, and bounded")
     func sentLines() {
         let lines = SentLines(path: folder.path + "/state/sent")

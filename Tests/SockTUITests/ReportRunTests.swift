@@ -1,6 +1,8 @@
 import Glibc
 import InspectorCore
 import SocketKit
+import SocketRecords
+import SocketTestSupport
 import Testing
 
 @testable import InspectorShell
@@ -61,6 +63,31 @@ struct ReportRunTests {
         await #expect(processExitsWith: .exitCode(1)) { exit(status(isOnce: false)) }
         await #expect(processExitsWith: .exitCode(1)) { exit(status(isOnce: true)) }
     }
+
+    @Test("fails if it cannot read what a program sends, and not if the program just ends")
+    func unreadableUpdates() async {
+        await #expect(processExitsWith: .exitCode(1)) { exit(try status(ofProgramThatSends: [9, 9, 9, 9, 9, 9, 9])) }
+        await #expect(processExitsWith: .exitCode(0)) { exit(try status(ofProgramThatSends: [])) }
+    }
+}
+
+/// The status of a run that is attached to a program, which greets it, sends these bytes and ends.
+private func status(ofProgramThatSends bytes: [UInt8]) throws -> Int32 {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/program.sock"
+    var hello = InspectionHello()
+    (hello.program, hello.process) = ("other", Int(getpid()))
+    let sent = InspectionFrame.hello(hello).bytes + bytes
+    let program = Recorder(onAccept: { viewer in
+        viewer.write(sent)
+        viewer.disconnect(.afterWriting)
+    })
+    let listener = SocketListener(engine: SocketEngine(), delegate: program)
+    defer { withExtendedLifetime((folder, listener)) {} }
+    try listener.listen(on: .unix(path: path))
+    let run = ReportRun(.json, isOnce: false, lints: LintSettings(), sources: SourceList())
+    let ending = run.run([.attach(path)])
+    return if case .status(let status) = ending { status } else { 2 }
 }
 
 private func status(isOnce: Bool) -> Int32 {

@@ -24,6 +24,29 @@ import Testing
         #expect(text.lowercased().contains("hostname"))
     }
 
+    /// A root dot is the resolver's: SNI and certificates have none (RFC 6066, 3).
+    @Test(arguments: [nil, "localhost."]) func aNameIsAskedForAndCheckedWithoutItsRootDot(name: String?) throws {
+        let reception = try TLSReception(.testServer())
+        let clientSide = Recorder()
+        let client = AsyncSocket(engine: SocketEngine(), delegate: clientSide)
+        try client.connect(to: .tcp(host: "localhost.", port: reception.port), tls: .testClient(name))
+        #expect(eventually { clientSide.calls.contains(.secured) || clientSide.isDisconnected })
+        #expect(clientSide.lastError == nil && client.tls?.expectedName == "localhost")
+        #expect(eventually { reception.sockets.last?.tls?.serverName == "localhost" })
+    }
+
+    @Test(arguments: [TLSSettings.testClient(), .testServer()])
+    func aPeerThatSpeaksSomethingElseIsQuoted(settings: TLSSettings) throws {
+        let pair = try ConnectedPair()
+        try pair.socket.startTLS(settings)
+        try pair.peerSends(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+        #expect(eventually { pair.recorder.isDisconnected })
+        #expect(pair.recorder.lastError?.code == -9800)
+        #expect(
+            pair.recorder.lastError?.detail.hasSuffix(
+                "the peer does not speak TLS: it sent \"HTTP/1.1 400 Bad Request\"") == true)
+    }
+
     @Test func theFileOfSecretsIsThisUsersOwnAndNoLink() throws {
         let folder = try TemporaryFolder()
         let (own, link, second) = (folder.path + "/own", folder.path + "/link", folder.path + "/second")

@@ -32,6 +32,18 @@ struct PrintingTests {
         }
     }
 
+    /// A line feed in the name of a file would begin a line that seems to be the program's own.
+    @Test("standard error gets single lines, in which line feeds are escaped")
+    func lines() {
+        for target in Self.shipped {
+            for file in SourceTree.sources(target) {
+                for (index, line) in file.lines.enumerated() where line.contains("StandardStream.error.write(") {
+                    Issue.record("\(file.path):\(index + 1): use writeLine: \(line)")
+                }
+            }
+        }
+    }
+
     @Test("the C of the shell prints nothing; that of the screen writes what it was given")
     func c() {
         let files = SourceTree.files(below: "Sources").filter { $0.name.hasSuffix(".c") }

@@ -57,7 +57,7 @@ extension SocketJSON {
             switch program.state {
             case .live: ("live", nil)
             case .silent: ("silent", nil)
-            case .ended(let why): ("ended", why)
+            case .ended(let why), .failed(let why): ("ended", why)
             }
         return [
             JSON.Member("process", JSON(program.process)), JSON.Member("name", JSON(program.name)),

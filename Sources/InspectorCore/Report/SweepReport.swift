@@ -140,3 +140,17 @@ package struct SweepReport: Sendable {
         ]
     }
 }
+
+extension SweepOutcome {
+    /// Why this can't be the answer that others are compared with, or `nil` if it can.
+    package func problem(within limit: Duration) -> String? {
+        guard answer.isEmpty else {
+            return isStalled ? "the answer was not complete within \(Format.duration(limit))" : nil
+        }
+        switch ending {
+        case .open: return "the request was not answered within \(Format.duration(limit))"
+        case .refused: return "there was no connection"
+        case .closed, .reset, .cut: return "the request was not answered: the connection was \(ending.words)"
+        }
+    }
+}

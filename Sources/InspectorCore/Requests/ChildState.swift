@@ -73,8 +73,8 @@ package struct ChildState: Equatable, Sendable {
         case .notStarted(let sentence, _): return sentence
         }
         guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))" }
-        return "\(how) without a connection: it made none, ignores proxy variables, or a rule blocked them"
-            + (via == .socks ? "; try --via http" : "")
+        return "\(how) without a connection through the relay: it made none, ignores proxy variables, "
+            + "or a rule blocked them" + (via == .socks ? "; try --via http" : "")
     }
 
     /// Whether it ended and this program saw none of its traffic.

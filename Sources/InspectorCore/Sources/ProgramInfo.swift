@@ -10,6 +10,8 @@ package struct ProgramInfo: Equatable, Sendable {
         case silent(Duration)
         /// No more updates will arrive. The value is the reason, as a sentence. The last state is kept.
         case ended(String)
+        /// Like `ended`, but because of a failure, which a run without a screen reports.
+        case failed(String)
     }
 
     /// Its position among the inspected programs. See `SocketID.ordinal`.
@@ -55,7 +57,18 @@ package struct ProgramInfo: Equatable, Sendable {
     package var isCapture: Bool { dropped != nil }
 
     /// Whether no more updates will arrive.
-    package var hasEnded: Bool { if case .ended = state { true } else { false } }
+    package var hasEnded: Bool { ending != nil }
+
+    /// Why no more updates will arrive, or `nil` while they may.
+    package var ending: String? {
+        switch state {
+        case .live, .silent: nil
+        case .ended(let why), .failed(let why): why
+        }
+    }
+
+    /// The failure that ended it, as a sentence, or `nil` if there is none.
+    package var failure: String? { if case .failed(let why) = state { "\(title): \(why)" } else { nil } }
 
     /// `chatd[4242]`. Not sanitized yet.
     package var title: String { process > 0 ? "\(name)[\(process)]" : name }

@@ -155,6 +155,14 @@ package enum WebSocketWords {
         return "\(origin(report.origin)) closed with \(close(said))"
     }
 
+    /// Returns how a WebSocket of this program failed, or `nil` if it didn't: the peer broke the protocol, ended it
+    /// without a Close, or closed it with a code that reports a problem.
+    package static func failure(_ socket: SocketSnapshot) -> String? {
+        guard let facts = socket.webSocket, facts.observation == nil, let report = facts.report else { return nil }
+        let isClosedBadly = report.origin == .peer && report.received != nil && !isOrderly(report.received)
+        return report.failure != nil || isClosedBadly ? ending(socket) : nil
+    }
+
     /// Returns the values of a head's list of that name, or `-` if it has none.
     package static func list(_ name: String, _ head: HTTPHead?) -> String {
         let values = head?.list(of: name) ?? []

@@ -5,7 +5,7 @@ extension Model {
     /// Handles the news of the inspected programs.
     mutating func absorb(_ news: ProgramNews) {
         for program in news.programs {
-            guard case .ended(let why) = program.state else { continue }
+            guard let why = program.ending else { continue }
             let before = shared.programs.first { $0.ordinal == program.ordinal }?.state
             if before != program.state { notice = error("\(program.title): \(why)") }
         }
@@ -23,7 +23,7 @@ extension Model {
             switch program.state {
             case .live: return nil
             case .silent(let time): least = min(least ?? time, time)
-            case .ended: break
+            case .ended, .failed: break
             }
         }
         return least.map { "SILENT \(Format.duration($0))" } ?? "ENDED"

@@ -19,6 +19,8 @@ extension Model {
         if let refusal = rules.refusal { return "unread bytes are not shown: \(refusal)" }
         if host.state == .listening { return "a listener has no unread bytes" }
         guard host.process != nil else { return "the program that has it open is not known" }
+        // Until the program is examined, nothing is said about its user.
+        guard host.programUser != nil else { return "the user of \(host.programText) is not known yet" }
         guard !rules.isForeign(host) || rules.allowsOthers else {
             return "\(host.programText) is of \(host.programUserText): \(PeekRules.needsOthers)"
         }

@@ -179,6 +179,9 @@ extension Model {
     }
 
     private mutating func refused(_ sentence: String) {
+        // What the command line named can't be opened, and nothing else is.
+        let hasNothing = shared.programs.isEmpty && shared.latest?.sockets.isEmpty != false
+        if tab == .list, shared.options.isOpening, hasNothing { tab = .start }
         if tab == .start {
             start.error = sentence
             start.choice = nil

@@ -22,6 +22,9 @@ package struct Model: Sendable {
         package var filter = Filter()
         /// Whether the unread bytes of other programs may be peeked at.
         package var peeks = PeekRules()
+        /// Whether a file, a program or the host is being opened. The list is then shown at once, so that no key goes to
+        /// the start screen.
+        package var isOpening = false
         /// Whether the list starts with a separate row for each leg of a relayed connection.
         package var showsLegs = false
 
@@ -80,6 +83,7 @@ package struct Model: Sendable {
     package init(options: Options) {
         shared = Shared(options: options)
         list.showsLegs = options.showsLegs
+        if options.isOpening { tab = .list }
         detail.showsUnread = options.peeks.isOn
         list.filter = options.filter
     }

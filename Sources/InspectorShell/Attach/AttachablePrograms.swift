@@ -57,7 +57,7 @@ package enum AttachablePrograms {
             let answering = programs.filter { $0.hello != nil }
             paths = (answering.isEmpty ? programs : answering).map(\.path)
         }
-        guard !paths.isEmpty else { throw AttachError(sentence: missing(name)) }
+        guard !paths.isEmpty else { throw AttachError(sentence: missing(name), isMissing: true) }
         return paths
     }
 

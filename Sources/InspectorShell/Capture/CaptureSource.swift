@@ -14,7 +14,7 @@ package final class CaptureSource: SocketSource {
         var forgotten = 0
         /// The recorder that also receives the packets.
         var recorder: SocketRecorder?
-        var ending: String?
+        var ending: ProgramInfo.State?
         /// Whether a scan of the host is running. `hasLooked` is set once one has finished.
         var isLooking = false
         var hasLooked = false
@@ -74,7 +74,7 @@ package final class CaptureSource: SocketSource {
     private func end(_ why: String?) {
         state.withLock { state in
             state.sessions.finish()
-            state.ending = why ?? "the capture has ended"
+            state.ending = why.map { .failed($0) } ?? .ended("the capture has ended")
         }
         record(on: nil)
     }
@@ -100,7 +100,7 @@ package final class CaptureSource: SocketSource {
     package func info(ordinal: Int) -> ProgramInfo {
         let (ending, counts) = state.withLock { ($0.ending, $0.counts) }
         var info = ProgramInfo(
-            ordinal: ordinal, name: name, process: 0, rights: .payload, state: ending.map { .ended($0) } ?? .live)
+            ordinal: ordinal, name: name, process: 0, rights: .payload, state: ending ?? .live)
         info.dropped = counts.dropped
         info.missing = shortcomings.isEmpty ? nil : shortcomings.joined(separator: ", ")
         return info

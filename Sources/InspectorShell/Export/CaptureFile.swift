@@ -8,11 +8,12 @@ import SocketWorkshop
 /// The reason why a command with a file can't be carried out, and its exit status.
 package struct Refusal: Error {
     package var sentence: String
-    package var status: Int32 = 1
+    /// What the user can choose from, a line each.
+    package var choices: [String]
+    package var status: Int32
 
-    package init(sentence: String, status: Int32 = 1) {
-        self.sentence = sentence
-        self.status = status
+    package init(sentence: String, choices: [String] = [], status: Int32 = 1) {
+        (self.sentence, self.choices, self.status) = (sentence, choices, status)
     }
 }
 
@@ -46,11 +47,10 @@ package struct CaptureFile {
     /// Returns the only one of these rows. If there are several, the error lists them for the user to choose from.
     package func one(of rows: [ExportRow]) throws(Refusal) -> ExportRow {
         guard rows.count == 1, let row = rows.first else {
-            let list = rows.prefix(50).map { "\n  " + $0.words }.joined()
-            let more = rows.count > 50 ? "\n  and \(rows.count - 50) more" : ""
+            let more = rows.count > 50 ? ["and \(rows.count - 50) more"] : []
             throw Refusal(
-                sentence: "\(path): \(rows.count) sessions match, but this needs one; name it as in id:1" + list + more,
-                status: 2)
+                sentence: "\(path): \(rows.count) sessions match, but this needs one; name it as in id:1",
+                choices: rows.prefix(50).map(\.words) + more, status: 2)
         }
         return row
     }

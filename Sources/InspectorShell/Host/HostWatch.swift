@@ -74,8 +74,16 @@ package struct HostWatch {
             return Set(meant.flatMap { [$0.inode, judge.peer(of: $0.id)?.inode ?? 0] }).subtracting([0])
         }
         func seeAll() throws(HostObserver.Problem) {
-            try see(
-                readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget)
+            do throws(HostObserver.Problem) {
+                try see(
+                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget)
+            } catch {
+                // Memory or descriptors were short for a moment. What was seen before must not be lost by that.
+                guard error.isPassing else { throw error }
+                Self.pause(Self.second)
+                try see(
+                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget)
+            }
         }
         try see(readsPrograms: false)
         if isOnce { return try seeAll() }

@@ -85,7 +85,7 @@ private final class Exchange {
             if index > 0 { await pause(script.pause) }
             guard ended == nil else { break }
             connection.write(write)
-            state.latest = .now - start
+            wrote()
         }
         if script.finishes {
             connection.finish()
@@ -102,13 +102,19 @@ private final class Exchange {
             } else if case .read(let time) = step {
                 await read(for: time)
             } else {
-                isStalled = ended == nil && (!state.isDecided && !wait.isFirst || answer.isEmpty || wait.expectsEnd)
+                let lacks = !state.isDecided && !wait.isFirst || answer.isEmpty || wait.expectsEnd
+                isStalled = step == .late || ended == nil && lacks
                 break
             }
         }
         // An end after our own FIN is not the server's choice, unless that is the test.
         let isOwn = state.finished == nil || script.finishes
         return SweepOutcome(answer: answer, ending: isOwn ? ended ?? .open : .open, isStalled: isStalled)
+    }
+
+    private func wrote() {
+        state.latest = .now - start
+        state.written = state.latest
     }
 
     private func pause(_ time: Duration) async {
@@ -125,13 +131,17 @@ private final class Exchange {
             state.count = answer.count
             state.isDecided = matcher.map { $0.isComplete || $0.difference != nil } ?? false
             state.latest = .now - start
-            if let slow = script.slowReads { try? await Task.sleep(for: slow.pause) }
+            if let slow = script.slowReads {
+                let began = ContinuousClock.now
+                try? await Task.sleep(for: slow.pause)
+                state.rested += .now - began
+            }
         case .ended(let ending):
             ended = ending
             state.hasEnded = true
         case .nothing:
             // The server reads a long request piece by piece.
-            if connection.pending < pending { state.latest = .now - start }
+            if connection.pending < pending { wrote() }
         }
     }
 }

@@ -86,9 +86,8 @@ package actor Sweeper {
         let script = ExchangeScript(plan.request)
         let first = await exchanger.outcome(of: script, nil, wait)
         guard first.ending != .refused else { throw Problem(sentence: await exchanger.problem()) }
-        guard !first.answer.isEmpty else {
-            let time = Format.duration(request.patience)
-            throw Problem(sentence: "\(request.address): the request was not answered within \(time)")
+        if let problem = first.problem(within: request.patience) {
+            throw Problem(sentence: "\(request.address): \(problem)")
         }
         guard first.answer.count <= SweepPlan.answerLimit else {
             throw Problem(sentence: "the answer is longer than \(SweepPlan.answerLimit >> 20) MiB; sweep a shorter one")

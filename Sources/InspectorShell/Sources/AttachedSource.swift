@@ -9,8 +9,12 @@ package struct AttachError: Error, Equatable {
     package var sentence: String
     /// Whether the program exists but did not answer.
     package var isSilence = false
+    /// Whether no program of that name allows inspection.
+    package var isMissing = false
 
-    package init(sentence: String, isSilence: Bool = false) { (self.sentence, self.isSilence) = (sentence, isSilence) }
+    package init(sentence: String, isSilence: Bool = false, isMissing: Bool = false) {
+        (self.sentence, self.isSilence, self.isMissing) = (sentence, isSilence, isMissing)
+    }
 }
 
 /// A connection to one inspectable program. Its own thread reads what the program sends. All other calls return at
@@ -36,7 +40,7 @@ package final class AttachedSource: SocketSource {
         var notices = NoticeBuffer()
         /// Records the traffic.
         var sink: Sink?
-        var ending: String?
+        var ending: ProgramInfo.State?
         var isClosing = false
 
         var hasUnsent: Bool { owesWatch || !unsent.isEmpty }
@@ -164,7 +168,7 @@ package final class AttachedSource: SocketSource {
     /// The state of the connection.
     private var doing: ProgramInfo.State {
         state.withLock { state in
-            if let ending = state.ending { return .ended(ending) }
+            if let ending = state.ending { return ending }
             let interval = state.mirror.tick?.interval ?? .zero
             let silence = ContinuousClock.now - state.heard
             return silence > max(.seconds(1), interval * 3) ? .silent(silence) : .live
@@ -224,7 +228,7 @@ package final class AttachedSource: SocketSource {
     private func receive(_ buffer: inout [UInt8], _ decoder: inout InspectionFrameDecoder) {
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         if count < 0, errno == EAGAIN || errno == EINTR { return }
-        guard count > 0 else { return end("it has ended; this is its last state") }
+        guard count > 0 else { return end(.ended("it has ended; this is its last state")) }
         receive(buffer[..<count], &decoder)
     }
 
@@ -235,14 +239,14 @@ package final class AttachedSource: SocketSource {
             while let frame = try decoder.next() { try absorb(frame) }
         } catch {
             let problem = if case .malformed(let sentence) = error { sentence } else { "" }
-            end("its updates cannot be read: \(problem)")
+            end(.failed("its updates cannot be read: \(problem)"))
         }
         state.withLock { $0.heard = .now }
     }
 
-    private func end(_ sentence: String) {
+    private func end(_ ending: ProgramInfo.State) {
         state.withLock { state in
-            if state.ending == nil { state.ending = sentence }
+            if state.ending == nil { state.ending = ending }
             state.unsent = []
         }
     }
@@ -255,7 +259,7 @@ package final class AttachedSource: SocketSource {
         }
         try state.withLock { state throws(WireError) in
             switch frame {
-            case .refusal(let sentence): if state.ending == nil { state.ending = sentence }
+            case .refusal(let sentence): if state.ending == nil { state.ending = .failed(sentence) }
             case .notice(let sentence): state.notices.add(sentence)
             case .hello, .sockets, .tick, .events, .traffic, .reset, .peers, .passed, .answer, .watch, .command,
                 .request,

@@ -19,7 +19,7 @@ package final class HostSource: SocketSource {
     private let told = Lock(Told())
 
     private struct Told {
-        var ending: String?
+        var ending: ProgramInfo.State?
         var hasAnswered = false
         var looked = ContinuousClock.now
         var missing: String?
@@ -51,7 +51,7 @@ package final class HostSource: SocketSource {
         let told = told.withLock { $0 }
         let (age, missing) = (ContinuousClock.now - told.looked, told.missing)
         let isLate = age > told.pause * Self.patience
-        let state = told.ending.map { .ended($0) } ?? (isLate ? .silent(age) : ProgramInfo.State.live)
+        let state = told.ending ?? (isLate ? .silent(age) : .live)
         var info = info(ordinal, state)
         info.missing = missing
         return info
@@ -128,7 +128,7 @@ private struct Looker {
     private(set) var looked: ContinuousClock.Instant?
     /// The interval before the next look.
     private(set) var pause = HostSource.leastPause
-    private var ending: String?
+    private var ending: ProgramInfo.State?
 
     init(
         _ scope: HostSource.Scope, _ options: HostOptions, _ lints: LintSettings,
@@ -141,7 +141,7 @@ private struct Looker {
     }
 
     /// Returns the last snapshot, or a new one if that is old enough, and the reason why no more will follow.
-    mutating func snapshot(_ request: SnapshotRequest) -> (EngineSnapshot?, ending: String?) {
+    mutating func snapshot(_ request: SnapshotRequest) -> (EngineSnapshot?, ending: ProgramInfo.State?) {
         if let looked, .now - looked < pause || ending != nil { return (last, ending) }
         looked = .now
         let (began, isFirst) = (HostObserver.processorTime, last == nil)
@@ -161,7 +161,7 @@ private struct Looker {
                 ownersBudget: isFirst ? HostSource.firstOwnersBudget : HostSource.ownersBudget)
         } catch {
             // If memory or descriptors were short, the next look makes up for this one.
-            if !error.isPassing { ending = error.sentence }
+            if !error.isPassing { ending = .failed(error.sentence) }
             return (last, ending)
         }
         var snapshot = rows.snapshot(
@@ -169,7 +169,7 @@ private struct Looker {
             wallNanoseconds: SystemClock().wallNanoseconds)
         if case .processes(let numbers, let name) = scope {
             snapshot.sockets.removeAll { !($0.host?.owners.contains { numbers.contains($0) } ?? false) }
-            if !numbers.contains(where: { kill($0, 0) == 0 || errno == EPERM }) { ending = "\(name) has ended" }
+            if !numbers.contains(where: { kill($0, 0) == 0 || errno == EPERM }) { ending = .ended("\(name) has ended") }
         }
         if !filter.isEmpty {
             var findings = Findings(lints)

@@ -134,7 +134,10 @@ package final class SourceList: Sendable {
                     paths = try AttachablePrograms.paths(for: name)
                 } catch {
                     // A program that does not allow inspection is inspected from outside.
-                    guard let scope = try HostSource.Scope(named: name, looking) else { throw error }
+                    guard let scope = try HostSource.Scope(named: name, looking) else {
+                        throw error.isMissing && Int32(name) == nil
+                            ? AttachError(sentence: "no program is called \(name)") : error
+                    }
                     addOutside(scope)
                 }
             }

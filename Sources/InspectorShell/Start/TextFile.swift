@@ -19,7 +19,10 @@ package enum TextFile {
         }
     }
 
-    /// Reads all of a file that the user named, and replaces ill-formed bytes. /dev/null counts as an empty file. With
+    /// What some editors write in front of UTF-8.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// Reads all of a file that the user named, without a byte order mark, and replaces ill-formed bytes. /dev/null counts as an empty file. With
     /// `allowingPipes`, waits for the first writer of a pipe and reads until the last one closes it, and `-` means
     /// standard input. Otherwise only a regular file is read, and nothing ever blocks on it.
     package static func contents(
@@ -43,7 +46,8 @@ package enum TextFile {
         let bytes = try bytes(of: file, limit: limit + 1)
         if bytes.count > limit { throw .tooLong(limit) }
         if bytes.contains(0) { throw .notText }
-        return String(decoding: bytes, as: UTF8.self)
+        let hasMark = bytes.starts(with: byteOrderMark)
+        return String(decoding: hasMark ? bytes.dropFirst(byteOrderMark.count) : bytes[...], as: UTF8.self)
     }
 
     /// The device number of /dev/null, from the kernel's list of devices.

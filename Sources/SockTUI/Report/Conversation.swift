@@ -27,7 +27,7 @@ final class Conversation {
     private let pump: InputPump
     private var search: ExpectationSearch
     /// The connection that standard input is sent to, or `nil` if there is none yet.
-    private var partner: SocketID?
+    private(set) var partner: SocketID?
 
     init(_ expectations: [Expectation], carriesBytes: Bool, _ received: ReceivedBytes, _ sources: SourceList) {
         search = ExpectationSearch(expectations)

@@ -283,11 +283,12 @@ final class ReportRun {
 
     /// The refusals, and the requested connections that failed. Failed connections in the demo are intended.
     private var failures: [String] {
-        if isOnce, let programs { return refusals + unseen(programs) }
-        guard endsByItself, programs == nil, let last else { return refusals }
+        if let programs { return refusals + programs.compactMap(\.failure) + (isOnce ? unseen(programs) : []) }
+        guard endsByItself, let last else { return refusals }
         if let child, child.wasUnseen || child.ending?.wasStarted == false { return refusals + [child.farewell ?? ""] }
         // A connection that failed at once was refused, and is in the last snapshot too.
-        return refusals + last.failures.filter { failure in !refusals.contains { failure.hasSuffix($0) } }
+        let failures = last.failures(of: conversation?.partner)
+        return refusals + failures.filter { failure in !refusals.contains { failure.hasSuffix($0) } }
     }
 
     /// Reports programs that are inspected from outside without a socket that can be seen.

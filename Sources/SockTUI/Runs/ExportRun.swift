@@ -19,8 +19,7 @@ struct ExportRun {
         do throws(Refusal) {
             return try ExportRun(request: request).run()
         } catch {
-            StandardStream.error.write("socktui: \(error.sentence)\n")
-            return error.status
+            return Program.complain(error)
         }
     }
 

@@ -22,8 +22,7 @@ enum ReplayRun {
             if let problem = result.problem { _ = Program.complain(problem, status: 1) }
             return Program.status(of: outcome, otherwise: result.isEqual ? 0 : 1)
         } catch {
-            StandardStream.error.write("socktui: \(error.sentence)\n")
-            return error.status
+            return Program.complain(error)
         }
     }
 

@@ -28,8 +28,7 @@ enum SweepRun {
             }
             return try report(request, row, exchanges)
         } catch {
-            StandardStream.error.write("socktui: \(error.sentence)\n")
-            return error.status
+            return Program.complain(error)
         }
     }
 

@@ -36,6 +36,7 @@ enum ScriptRun {
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
         options.instant = invocation.report.instant
+        options.isOpening = invocation.opening.contains(where: \.showsOthers)
         sources.keepHistory(configuration, invocation)
         options.peeks = invocation.host.peeks
         if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }

@@ -183,6 +183,7 @@ extension TLSSettings {
 
     private static func nameFault(_ name: String) -> String? {
         if name.isEmpty { return "must not be empty" }
+        if name.hasPrefix(".") || name.hasSuffix("..") { return "must not have an empty label" }
         if name.utf8.count > 255 { return "must have at most 255 bytes" }
         return name.utf8.contains { $0 <= 0x20 || $0 >= 0x7F } ? "must be ASCII without spaces" : nil
     }

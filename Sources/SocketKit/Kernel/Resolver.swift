@@ -27,7 +27,7 @@ package final class SystemResolver: Resolver {
     }
 
     private static func loopback(host: String, port: UInt16) -> [SocketAddress]? {
-        guard host == "localhost" || host == "loopback" else { return nil }
+        guard ["localhost", "localhost.", "loopback"].contains(host) else { return nil }
         return [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
     }
 

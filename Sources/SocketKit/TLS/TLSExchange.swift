@@ -29,6 +29,9 @@ final class TLSExchange {
     /// The alerts sent and received since they were last taken, in order.
     var alerts: [(number: UInt8, isOurs: Bool)] = []
 
+    /// The first bytes from the peer, until the handshake is complete.
+    private(set) var opening: [UInt8] = []
+
     /// The key log lines since they were last taken, if there is a key log.
     var secrets: [String] = []
 
@@ -53,6 +56,14 @@ final class TLSExchange {
         incoming = UnsafeRawBufferPointer(rebasing: incoming[count...])
         return count
     }
+
+    /// Keeps the first bytes from the peer, which say what it speaks instead of TLS.
+    func noteOpening(_ bytes: UnsafeRawBufferPointer) {
+        opening += bytes.prefix(PlainOpening.limit - opening.count)
+    }
+
+    /// Frees the first bytes.
+    func forgetOpening() { opening = [] }
 
     /// Ends the loan: bytes that OpenSSL has not consumed are copied.
     func keepRest() {

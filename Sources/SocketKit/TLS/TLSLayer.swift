@@ -44,7 +44,7 @@ final class TLSLayer {
         guard settings.role == .client else {
             return TLSLayer(context: context, askedName: nil, expectedName: nil, sessionKey: nil)
         }
-        let name = settings.serverName ?? host
+        let name = (settings.serverName ?? host).map(TLSNames.withoutRootDot)
         let isPinned = if case .pinned = settings.trust { true } else { false }
         if settings.checksName, !isPinned, name == nil {
             throw TLSContext.refused(

@@ -15,6 +15,11 @@ enum TLSNames {
         String(name.prefix { $0 != "%" })
     }
 
+    /// Returns `example.org.` as `example.org`, since neither SNI nor certificates have the dot (RFC 6066 section 3).
+    static func withoutRootDot(_ name: String) -> String {
+        name.hasSuffix(".") ? String(name.dropLast()) : name
+    }
+
     /// Returns the ALPN list: each name preceded by its length (RFC 7301 section 3.1).
     static func wireForm(_ protocols: [String]) -> [UInt8] {
         protocols.flatMap { [UInt8(clamping: $0.utf8.count)] + Array($0.utf8) }

@@ -72,6 +72,7 @@ final class TLSSession: Sendable {
     func handshake(_ bytes: LentBytes) -> Outcome {
         state.withLock { state in
             state.exchange.incoming = bytes.bytes
+            state.exchange.noteOpening(bytes.bytes)
             defer { state.exchange.keepRest() }
             ERR_clear_error()
             let status = SSL_do_handshake(state.ssl)
@@ -79,7 +80,9 @@ final class TLSSession: Sendable {
                 state.exchange.askedProblem = question.problem
                 return .asks(question)
             }
-            return status == 1 ? .done : state.outcome(status)
+            guard status == 1 else { return state.outcome(status) }
+            state.exchange.forgetOpening()
+            return .done
         }
     }
 
@@ -247,7 +250,7 @@ extension TLSSession.State {
         if let alert = exchange.alerts.last(where: { !$0.isOurs && $0.number != 0 }) {
             return .alert(alert.number, name: TLSFailure.alertName(alert.number))
         }
-        return .library(reason: text)
+        return .library(reason: PlainOpening.sentence(exchange.opening) ?? text)
     }
 }
 

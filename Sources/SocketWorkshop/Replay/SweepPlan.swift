@@ -114,6 +114,8 @@ package struct AnswerWait: Equatable, Sendable {
         case read(Duration)
         case finish
         case done
+        /// The time limit has passed while an answer of unknown length was still arriving.
+        case late
     }
 
     /// The state of an answer so far.
@@ -121,6 +123,10 @@ package struct AnswerWait: Equatable, Sendable {
         package var now = Duration.zero
         /// When a byte was last received or written.
         package var latest = Duration.zero
+        /// When the kernel last accepted bytes of the request.
+        package var written = Duration.zero
+        /// How long this side has left received bytes unread.
+        package var rested = Duration.zero
         /// The number of bytes received.
         package var count = 0
         /// Whether the expected bytes have arrived, or different ones.
@@ -134,7 +140,7 @@ package struct AnswerWait: Equatable, Sendable {
 
     /// How long no bytes must arrive for an answer to have ended.
     package var quiet: Duration
-    /// How long an expected byte can take.
+    /// How long the whole answer can take, not counting this side's own pauses.
     package var deadline: Duration
     /// Whether the server must end its stream.
     package var expectsEnd = false
@@ -147,14 +153,15 @@ package struct AnswerWait: Equatable, Sendable {
 
     package func step(_ state: State) -> Step {
         if state.hasEnded || state.count > 2 * SweepPlan.answerLimit { return .done }
-        if let finished = state.finished {
-            return wait(until: max(finished, state.latest) + (expectsEnd || endsAfterOurs ? deadline : quiet), state)
-        }
-        guard state.isDecided || isFirst && state.count > 0 else { return wait(until: state.latest + deadline, state) }
-        if expectsEnd { return wait(until: state.latest + deadline, state) }
-        let end = state.latest + quiet
+        let limit = max(state.written, state.finished ?? .zero) + state.rested + deadline
+        let hasFinished = state.finished != nil
+        let hasAnswer = hasFinished || state.isDecided || isFirst && state.count > 0
+        if expectsEnd || !hasAnswer || hasFinished && endsAfterOurs { return wait(until: limit, state) }
+        // Bytes that keep coming, however slowly, don't extend the limit.
+        if state.latest > limit { return isFirst && !hasFinished ? .late : .done }
+        let end = max(state.latest, state.finished ?? .zero) + quiet
         if state.now < end { return .read(end - state.now) }
-        return endsAfterOurs ? .finish : .done
+        return endsAfterOurs && !hasFinished ? .finish : .done
     }
 
     private func wait(until end: Duration, _ state: State) -> Step {

@@ -85,6 +85,20 @@ struct UnreadTests {
         #expect(draw(model, Size(120, 35)).text.contains("ciphertext: TLS record of 16,384 B"))
     }
 
+    @Test("before a program's user is known, nothing is said about other users")
+    func unknownUser() throws {
+        var rules = PeekRules()
+        rules.isOn = true
+        var model = model(rules)
+        var snapshot = try #require(model.shared.latest)
+        let index = try #require(snapshot.sockets.firstIndex { $0.id == model.selected?.id })
+        snapshot.sockets[index].host?.programUser = nil
+        _ = model.update(.snapshot(snapshot))
+        let text = draw(model, Size(80, 24)).text
+        #expect(text.contains("is not known yet") && !text.contains("--peek-others"), "\(text)")
+        #expect(model.unreadRequest == nil)
+    }
+
     @Test("listeners have none, and what the administrator forbids is not asked for")
     func refused() {
         var listener = model(selecting: 2)

@@ -44,6 +44,29 @@ struct TLSBytesStatements {
         #expect(cut.clientSide.lastError?.detail.contains("without close_notify") == true)
     }
 
+    @Test func aCutAfterAHalfCloseIsStillACut() throws {
+        var configuration = SocketConfiguration()
+        configuration.allowsHalfOpen = true
+        let cut = try securedPair(configuration)
+        cut.client.read(ReadRequest(.length(10), tag: 1))
+        cut.client.halfClose()
+        cut.server.write(Array("abc".utf8))
+        #expect(eventually { cut.client.tls?.plaintextReceived == 3 && cut.client.tls?.hasSentCloseNotify == true })
+        cut.down.cut()
+        #expect(eventually { cut.clientSide.isDisconnected })
+        #expect(cut.clientSide.lastError?.reason == .tls(.closedAbort))
+        #expect(cut.clientSide.failures.first?.bytes == Array("abc".utf8))
+    }
+
+    @Test func afterOurCloseNothingIsReadAndSoNothingIsCut() throws {
+        let pair = try securedPair()
+        pair.client.disconnect(.afterWriting)
+        #expect(eventually { pair.engine.picture(of: pair.client.session)?.phase == .lingering })
+        pair.down.cut()
+        #expect(eventually { pair.clientSide.isDisconnected })
+        #expect(pair.clientSide.lastError == nil)
+    }
+
     @Test func statement101_onlyABoundedAmountIsReadAheadAndARegularReadIsServedFromIt() throws {
         let pair = try securedPair()
         let bytes = (0..<4 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -97,6 +97,7 @@ struct TLSTrustStatements {
         (.testClient().with { $0.trust = .pinned([.certificate(sha256: [1, 2])]) }, "32 bytes"),
         (.testClient("").with { _ in }, "serverName"),
         (.testClient("a b").with { _ in }, "serverName a b"),
+        (.testClient(".").with { _ in }, "serverName ."),
         (
             .testClient().with {
                 $0.minimumVersion = .tls13; $0.maximumVersion = .tls12

@@ -120,7 +120,7 @@ struct SweepTests {
         var state = AnswerWait.State()
         #expect(wait.step(state) == .read(.seconds(2)))
         (state.now, state.latest, state.count) = (.seconds(1), .milliseconds(900), 3)
-        #expect(wait.step(state) == .read(.milliseconds(1_900)), "what is expected has not come")
+        #expect(wait.step(state) == .read(.seconds(1)), "what is expected has not come")
         state.isDecided = true
         state.now = .milliseconds(950)
         #expect(wait.step(state) == .read(.milliseconds(50)))
@@ -135,13 +135,49 @@ struct SweepTests {
         wait = AnswerWait(quiet: .milliseconds(100), deadline: .seconds(2))
         wait.expectsEnd = true
         (state.finished, state.hasEnded) = (nil, false)
-        #expect(wait.step(state) == .read(.milliseconds(1_900)))
+        #expect(wait.step(state) == .read(.seconds(1)))
         wait = AnswerWait(quiet: .milliseconds(100), deadline: .seconds(2))
         wait.isFirst = true
         (state, state.count) = (AnswerWait.State(), 1)
         #expect(wait.step(state) == .read(.milliseconds(100)))
         state.count = 3 * SweepPlan.answerLimit
         #expect(wait.step(state) == .done)
+    }
+
+    @Test("the limit is for the whole answer: bytes that come one by one do not extend it")
+    func dripping() {
+        for isFirst in [true, false] {
+            var wait = AnswerWait(quiet: .milliseconds(500), deadline: .seconds(3))
+            wait.isFirst = isFirst
+            var state = AnswerWait.State()
+            var steps: [AnswerWait.Step] = []
+            while steps.count < 1_000, case .read = steps.last ?? .read(.zero) {
+                state.now += .milliseconds(10)
+                (state.latest, state.count) = (state.now, state.count + 1)
+                steps.append(wait.step(state))
+            }
+            #expect(steps.last == (isFirst ? .late : .done))
+            #expect(state.now <= .milliseconds(3_010))
+        }
+    }
+
+    @Test("a limit shorter than the silence that ends an answer is enough for one that came at once")
+    func shortLimit() {
+        var wait = AnswerWait(quiet: .milliseconds(500), deadline: .milliseconds(300))
+        wait.isFirst = true
+        var state = AnswerWait.State()
+        (state.now, state.latest, state.count) = (.milliseconds(400), .milliseconds(100), 9)
+        #expect(wait.step(state) == .read(.milliseconds(200)))
+        state.now = .milliseconds(600)
+        #expect(wait.step(state) == .done)
+    }
+
+    @Test("this side's own pauses do not count")
+    func ownPauses() {
+        let wait = AnswerWait(quiet: .milliseconds(100), deadline: .seconds(2))
+        var state = AnswerWait.State()
+        (state.now, state.written, state.rested) = (.seconds(9), .seconds(5), .seconds(3))
+        #expect(wait.step(state) == .read(.seconds(1)))
     }
 
     @Test("what differs from the controls is found, with its offsets; what differs between them is not")

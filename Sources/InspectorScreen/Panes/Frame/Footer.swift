@@ -46,7 +46,7 @@ package enum Footer {
             left: isFitting ? left : Line(), right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
 
-    /// Returns the keys for help and leaving. ^C always quits.
+    /// Returns the keys for help and leaving. ^C always means quit.
     private static func reserved(_ context: KeyContext, _ model: Model) -> String {
         let keys = model.shared.options.keys
         let leaving = context == .list && !model.showsFound ? "quit" : "back"

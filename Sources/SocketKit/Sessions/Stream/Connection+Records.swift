@@ -141,10 +141,9 @@ extension Connection {
         record(.peerClosed, how)
     }
 
-    /// Handles FIN without close_notify. The stream may be truncated, unless we had sent close_notify: many servers
-    /// answer that with FIN alone.
+    /// Handles FIN without close_notify: the stream may be truncated. Our own close_notify ended our side only, and
+    /// does not excuse the peer from its own (RFC 8446, 6.1).
     private func truncated() {
-        if tls?.session?.hasSentCloseNotify == true { return machine.didReachEndOfStream() }
         let subject = peer?.description ?? target
         machine.didReachEndOfStream(
             SocketError(
