@@ -179,6 +179,7 @@ struct RecordingRoomTests {
         ])
         try #require(eventually { program.hasEnded })
         #expect(program.complaints.contains("reads and writes are missing from the file"), "\(program.complaints)")
+        #expect(program.exitStatus == 1)
     }
 
     @Test(

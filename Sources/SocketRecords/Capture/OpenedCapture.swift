@@ -35,6 +35,8 @@ package struct OpenedCapture: Sendable {
     private var lastTime = MonotonicTime.zero
     /// The peers that the viewer found, and the name of the engine.
     private var peers: [SocketID: PeerEnd]?
+    /// Whether the update has had peers. Its first ones replace those of earlier updates.
+    private var hasNewPeers = false
     private var engine: String?
     /// The states that were passed since this was set, or `nil` if they aren't collected.
     package var passing: PassedSnapshots?
@@ -192,6 +194,7 @@ package struct OpenedCapture: Sendable {
     /// Applies an update of a recording, from a file or in memory.
     mutating func absorb(_ update: RecordedUpdate) throws(CaptureError) {
         do throws(WireError) {
+            hasNewPeers = false
             for frame in update.frames { try absorb(frame) }
             try mirror.absorb(.tick(update.tick))
         } catch {
@@ -221,7 +224,8 @@ package struct OpenedCapture: Sendable {
                 instants?.append(event.time)
             }
         case .peers(let found):
-            peers = Dictionary(found.map { ($0.socket, $0.end) }) { first, _ in first }
+            if !hasNewPeers { (peers, hasNewPeers) = ([:], true) }
+            for peer in found { peers?[peer.socket] = peer.end }
         case .hello(let hello):
             engine = hello.engine
             try mirror.absorb(frame)
