@@ -212,16 +212,16 @@ extension SourceList {
         }
     }
 
-    /// Reports what a capture lost, and how an incomplete recording ended. Returns 1 if it broke off.
+    /// Reports what a capture lost, and how an incomplete recording ended. Returns 1 if anything is missing from it.
     func recordingEnding(_ status: Int32) -> Int32 {
         let shortcomings = capture?.shortcomings ?? []
         if !shortcomings.isEmpty {
             _ = Program.complain("capture: \(shortcomings.joined(separator: ", "))", status: 0)
         }
-        guard let recording = recordingStatus else { return status }
-        if recording.dropped > 0 {
-            let what = capture == nil ? "reads and writes" : "packets"
-            _ = Program.complain("--record: \(recording.dropped) \(what) are missing from the file", status: 0)
+        guard let recording = recordingState else { return status }
+        var status = status
+        if let missing = recording.missing {
+            status = Program.complain("--record: \(missing) are missing from the file", status: max(1, status))
         }
         return recording.problem.map { Program.complain($0, status: max(1, status)) } ?? status
     }

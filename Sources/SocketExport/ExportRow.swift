@@ -43,23 +43,24 @@ package struct ExportIndex: Sendable {
     private var packets = CapturedSessions(keeping: 0, all: 0)
     private var interfaces: [CaptureInterface] = []
     private var flows: [Flow] = []
-    private var decoder = InspectionFrameDecoder()
-    private var mirror = InspectionMirror()
+    /// The snapshots of a recording by this program, which are read as when it is opened.
+    private var recording = OpenedCapture(keeping: 0, all: 0)
     private var latest: [SocketID: SocketSnapshot] = [:]
     /// When a recording by this program begins, in nanoseconds since 1970: at its first snapshot, or `nil` if at its
     /// first packet.
-    package private(set) var start: Int64?
+    package var start: Int64? { recording.beginning?.wallNanoseconds }
     /// Whether the file has frames of the inspection wire.
-    package private(set) var isOurs = false
+    package var isOurs: Bool { recording.isOurs }
 
     /// The file's problem, if it ends here.
     package var problemAtEnd: String? { reader.problemAtEnd }
 
-    package init() {
-        var watch = InspectionWatch()
-        watch.wantsAll = true
-        mirror.watches(watch)
+    /// Why some sessions are missing, or `nil` if none is.
+    package var shortcoming: String? {
+        packets.refused > 0 ? "\(packets.refused) packets beyond the limit of \(packets.limit) sessions" : nil
     }
+
+    package init() {}
 
     /// Processes the next bytes of the file.
     package mutating func absorb(_ bytes: some Collection<UInt8>) throws(CaptureError) {
@@ -73,11 +74,12 @@ package struct ExportIndex: Sendable {
                 packets.add(interface)
                 interfaces.append(interface)
             case .packet(let packet): note(packet)
-            case .frames(let frames): try absorb(frames: frames)
+            case .frames(let frames): try recording.absorb(frames: frames)
             case .name, .secrets: break
             }
         }
-        for socket in mirror.snapshot(engine: "")?.sockets ?? [] where latest.count < CapturedSessions.limit {
+        let snapshot = isOurs ? recording.snapshot(SnapshotRequest(), named: "") : nil
+        for socket in snapshot?.sockets ?? [] where latest.count < packets.limit || latest[socket.id] != nil {
             latest[socket.id] = socket
         }
     }
@@ -98,24 +100,20 @@ package struct ExportIndex: Sendable {
         flows[taken.session].client = isAnswer ? taken.packet.destination : taken.packet.source
     }
 
-    private mutating func absorb(frames: ArraySlice<UInt8>) throws(CaptureError) {
-        isOurs = true
-        decoder.append(frames)
-        do throws(WireError) {
-            while let frame = try decoder.next() {
-                if start == nil, case .tick(let tick) = frame { start = tick.wallNanoseconds }
-                try mirror.absorb(frame)
-            }
-        } catch {
-            throw CaptureError("its snapshots cannot be read")
-        }
+    /// The latest instant at which a session began or ended.
+    package var end: MonotonicTime {
+        let ends = packets.sessions.lazy.map { max($0.opened, $0.closed ?? .zero) }
+        let known = latest.values.lazy.map { max($0.opened, $0.closed?.time ?? .zero) }
+        return max(ends.max() ?? .zero, known.max() ?? .zero)
     }
 
-    /// The rows that have packets, in the order of their numbers.
-    package var rows: [ExportRow] {
+    /// Returns the rows that have packets and match, in the order of their numbers.
+    package func rows(_ matches: (SocketSnapshot) -> Bool = { _ in true }) -> [ExportRow] {
         var rows: [SocketID: ExportRow] = [:]
         for (index, session) in packets.sessions.enumerated() where flows.indices.contains(index) {
             let row = row(of: index, session)
+            // The flows of one session have the same snapshot.
+            guard matches(row.snapshot) else { continue }
             guard var former = rows[row.id] else {
                 rows[row.id] = row
                 continue

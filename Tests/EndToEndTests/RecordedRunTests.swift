@@ -15,6 +15,7 @@ struct RecordedRunTests {
         // Opened again, each socket has the addresses that it really has.
         let opened = try Program.run("open", run.file, "--once", "--json")
         #expect(opened.status == 0 && opened.output.contains("127.0.0.1:") && !opened.output.contains("127.128."))
+        #expect(!opened.output.contains(#""type":"lost""#), "its events are all in the file")
     }
 
     @Test("a relayed redis conversation", .enabled(if: Peer.isUsable("redis-server", "redis-cli")))
@@ -179,6 +180,7 @@ struct RecordingRoomTests {
         ])
         try #require(eventually { program.hasEnded })
         #expect(program.complaints.contains("reads and writes are missing from the file"), "\(program.complaints)")
+        #expect(program.exitStatus == 1)
     }
 
     @Test(

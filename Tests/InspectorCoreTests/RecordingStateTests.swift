@@ -19,6 +19,15 @@ struct RecordingStateTests {
         #expect(Self.screen(lossy, width: width).contains("REC 12M, 34 lost"))
     }
 
+    @Test("what is missing is named")
+    func missing() {
+        var state = RecordingState(path: "r", written: 12 << 20)
+        #expect(state.missing == nil && state.farewell == "recorded 12M to r")
+        (state.dropped, state.droppedEvents) = (34, 5)
+        #expect(state.chip == "REC 12M, 39 lost")
+        #expect(state.farewell == "recorded 12M to r; 34 reads and writes and 5 events are missing from it")
+    }
+
     @Test("a recording that fails says why, once, and is shown no longer")
     func ending() {
         var model = World.model()

@@ -70,6 +70,82 @@ struct OpenedSourceTests {
     }
 }
 
+@Suite("A file that was read to its end")
+struct EndedFileTests {
+    /// The text of each datagram in a file whose traffic is kept only in part.
+    private static func file(_ folder: TemporaryFolder) throws -> String {
+        var writer = PcapngWriter()
+        writer.section(application: "test", comment: "")
+        let interface = writer.interface(name: "lo", description: "")
+        for number in 0..<3_000 as Range<UInt64> {
+            let ends = [40_000 + UInt16(number % 3), 53].map {
+                SyntheticPacket.End(.v4(UInt32(0x7F00_0001).bigEndian), $0)
+            }
+            let frame = SyntheticPacket(from: ends[0], to: ends[1]).udp(Array("a needle in \(number)".utf8)[...])
+            writer.packet(
+                frame, length: frame.count, interface: interface, nanoseconds: 1_000_000_000 + number,
+                notes: PacketNotes())
+        }
+        let path = folder.path + "/needles.pcapng"
+        let file = try #require(fopen(path, "w"))
+        #expect(fwrite(writer.bytes, 1, writer.bytes.count, file) == writer.bytes.count && fclose(file) == 0)
+        return path
+    }
+
+    private static func sources(_ folder: TemporaryFolder) throws -> SourceList {
+        var limits = TrafficLimits()
+        (limits.each, limits.all) = (16 << 10, 32 << 10)
+        let sources = SourceList(keeping: limits)
+        try sources.openFile(Self.file(folder))
+        return sources
+    }
+
+    private static func found(_ request: FindRequest, in sources: SourceList) throws -> [FindProgress] {
+        let inbox = Inbox()
+        PayloadFinder(sources: sources, inbox: inbox).start(request)
+        var reports: [FindProgress] = []
+        let end = ContinuousClock.now + .seconds(60)
+        while reports.last?.isOver != true, .now < end {
+            for case .found(let progress) in inbox.take() { reports.append(progress) }
+        }
+        try #require(reports.last?.isOver == true)
+        return reports
+    }
+
+    @Test("find searches the file, not only what is kept of it, and no connection that is not asked for")
+    func find() throws {
+        let folder = try TemporaryFolder()
+        let sources = try Self.sources(folder)
+        try #require(eventually { sources.hasAnswered })
+        let kept = sources.traffic(of: [SocketID(1)]).first?.traffic.items.count ?? 0
+        #expect(kept > 0 && kept < 1_000, "the file has more than is kept")
+        var request = FindRequest(
+            number: 1, search: try PayloadSearch.parse("needle").get(), sockets: [1, 2].map { SocketID($0) })
+        let reports = try Self.found(request, in: sources)
+        let last = try #require(reports.last)
+        #expect(last.count == 2_000 && last.searched == 2 && last.droppedItems == 0 && last.missingBytes == 0)
+        let matches = reports.flatMap(\.matches)
+        #expect(matches.count == FindProgress.limit && matches.prefix(4).map(\.item) == [0, 0, 1, 1])
+        #expect(matches.prefix(4).map(\.socket) == [1, 2, 1, 2].map { SocketID($0) })
+        request.until = MonotonicTime(nanoseconds: 299)
+        #expect(try Self.found(request, in: sources).last?.count == 200)
+    }
+
+    @Test("is still, and no request is made twice")
+    func still() throws {
+        let folder = try TemporaryFolder()
+        let sources = try Self.sources(folder)
+        #expect(eventually { sources.isStill })
+        #expect(!SourceList().isStill)
+        var settled = SettledRequest()
+        var request = SnapshotRequest(eventsFrom: 0)
+        func isNeeded(_ isStill: Bool) -> Bool { settled.isNeeded(request, isStill: isStill) }
+        #expect([false, false, true, true, true].map(isNeeded) == [true, true, true, false, false])
+        request.traffic = SocketID(1)
+        #expect([true, true, false, true].map(isNeeded) == [true, false, true, true])
+    }
+}
+
 /// Several files have one clock, whatever each of them counts from.
 @Suite("Several files that are open")
 struct OpenedFilesTests {

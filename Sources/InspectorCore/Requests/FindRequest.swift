@@ -6,6 +6,8 @@ package struct FindRequest: Equatable, Sendable {
     package var number: Int
     package var search: PayloadSearch
     package var sockets: [SocketID]
+    /// The instant that is shown, after which nothing is searched, or `nil` if that is the present or the end.
+    package var until: MonotonicTime?
 
     package init(number: Int, search: PayloadSearch, sockets: [SocketID]) {
         (self.number, self.search, self.sockets) = (number, search, sockets)
@@ -45,6 +47,8 @@ package struct FindProgress: Equatable, Sendable {
     /// The traffic of the searched connections that was not kept.
     package var missingBytes: UInt64 = 0
     package var droppedItems: UInt64 = 0
+    /// How much of the opened files has been searched, in percent, or `nil` if none is searched.
+    package var share: Int?
     package var isOver = false
 
     /// The most matches that are listed.
@@ -62,12 +66,22 @@ package struct FindProgress: Equatable, Sendable {
         droppedItems = droppedItems.saturatingAdd(traffic.dropped)
         for item in traffic.items {
             missingBytes = missingBytes.saturatingAdd(UInt64(item.missingBytes))
-            for offset in search.matches(in: item) {
-                count += 1
-                guard count <= Self.limit else { continue }
-                matches.append(Self.match(item, at: offset, length: search.bytes.count, of: socket))
-            }
+            self.search(item, of: socket, for: search)
         }
+    }
+
+    /// Searches one item from an offset on. Returns the offset after the last match.
+    @discardableResult
+    package mutating func search(
+        _ item: TrafficItem, of socket: SocketID, for search: PayloadSearch, from start: Int = 0
+    ) -> Int {
+        var end = start
+        for offset in search.matches(in: item) where offset >= start {
+            (count, end) = (count + 1, offset + search.bytes.count)
+            guard count <= Self.limit else { continue }
+            matches.append(Self.match(item, at: offset, length: search.bytes.count, of: socket))
+        }
+        return end
     }
 
     /// The bytes of an excerpt before a match, and after its beginning.

@@ -29,6 +29,14 @@ extension Model {
         return least.map { "SILENT \(Format.duration($0))" } ?? "ENDED"
     }
 
+    /// Whether everything that is shown is from programs or files that have ended.
+    package var hasEnded: Bool { !shared.programs.isEmpty && shared.programs.allSatisfy(\.hasEnded) }
+
+    /// Whether the program of a session has ended, or its file is read to the end.
+    package func hasEnded(_ id: SocketID) -> Bool {
+        shared.programs.first { $0.ordinal == id.ordinal }?.hasEnded ?? false
+    }
+
     /// Returns the program of a session, if several programs are inspected.
     package func program(of id: SocketID) -> ProgramInfo? {
         shared.programs.count > 1 ? shared.programs.first { $0.ordinal == id.ordinal } : nil

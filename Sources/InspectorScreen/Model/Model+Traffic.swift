@@ -40,10 +40,20 @@ extension Model {
     mutating func showAwaitedMatch() {
         guard let match = traffic.takeAwaited(in: shared), tab == .traffic else { return }
         guard traffic.unfold(match, in: document) else {
-            notice = error("that is no longer kept")
+            notice = error(wordsForDroppedMatch)
             return
         }
         traffic.goToMatch(in: document, height: layout.traffic.height)
+    }
+
+    /// A file still has what is not in memory, and shows it at its instant.
+    private var wordsForDroppedMatch: String {
+        guard let match = list.found?.current, let moment = shared.latest?.moment, !moment.isLive, let shown else {
+            return "that is no longer kept"
+        }
+        let wall = shown.wallNanoseconds + (match.time - shown.time).wholeNanoseconds
+        let instant = InstantText.text(wall - moment.origin + 1_000_000)
+        return "that is not in memory at this instant; :at \(instant) goes back to it"
     }
 
     mutating func copyItem() -> [Effect] { absorb(traffic.copy(in: document)) }

@@ -31,15 +31,19 @@ package struct CaptureFile {
 
     /// Returns the sessions that match the filter, at least one, the start time of the file and the problem at its end,
     /// which is reported on standard error.
-    package func rows() throws(Refusal) -> (rows: [ExportRow], start: Int64?, problem: String?) {
+    /// Without `needsAll`, sessions beyond the limit are no problem, because nothing is chosen.
+    package func rows(
+        needsAll: Bool = true
+    ) throws(Refusal) -> (rows: [ExportRow], start: Int64?, problem: String?) {
         var index = ExportIndex()
         try read { bytes throws(CaptureError) in try index.absorb(bytes) }
-        let rows = chosen(index.rows)
+        let rows = chosen(index)
         guard !rows.isEmpty else {
             let end = index.problemAtEnd.map { "; " + $0 } ?? ""
             throw Refusal(sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter") + end)
         }
-        let problem = index.problemAtEnd.map { "\(path): \($0)" }
+        let problems = [index.problemAtEnd, needsAll ? index.shortcoming : nil].compactMap { $0 }
+        let problem = problems.isEmpty ? nil : "\(path): \(problems.joined(separator: "; "))"
         if let problem { StandardStream.error.writeLine("socktui: \(problem)") }
         return (rows, index.start, problem)
     }
@@ -68,11 +72,9 @@ package struct CaptureFile {
         return conversation
     }
 
-    private func chosen(_ rows: [ExportRow]) -> [ExportRow] {
-        let now = rows.map { max($0.snapshot.opened, $0.snapshot.closed?.time ?? .zero) }.max() ?? .zero
-        let matching = filter.matching(rows.map(\.snapshot), now, Findings(LintSettings()))
-        let ids = Set(matching.map(\.id))
-        return rows.filter { ids.contains($0.id) }
+    private func chosen(_ index: ExportIndex) -> [ExportRow] {
+        let (now, findings) = (index.end, Findings(LintSettings()))
+        return index.rows { !filter.matching([$0], now, findings).isEmpty }
     }
 
     /// Reads the whole file.

@@ -19,13 +19,38 @@ package final class PayloadFinder: Sendable {
         (self.sources, self.inbox) = (sources, inbox)
     }
 
-    /// Starts a search and drops the previous one.
+    /// Starts a search and drops the previous one. Opened files are searched first.
     package func start(_ request: FindRequest) {
         current.withLock { $0 = request.number }
-        step(request, from: 0, FindProgress(number: request.number), reported: .now)
+        let progress = FindProgress(number: request.number)
+        let files = sources.openedFiles
+        guard !files.isEmpty else { return step(request, from: 0, progress, reported: .now) }
+        queue.async { @Sendable [self] in searchFiles(files, request, progress) }
     }
 
     package func stop() { current.withLock { $0 = 0 } }
+
+    private func searchFiles(
+        _ files: [(file: OpenedSource, ordinal: Int)], _ request: FindRequest, _ progress: FindProgress
+    ) {
+        var (progress, reported) = (progress, ContinuousClock.now)
+        for (file, ordinal) in files {
+            var search = FileSearch(request, of: ordinal)
+            let isWanted = search.run(in: file, &progress) { progress in
+                guard current.withLock({ $0 == request.number }) else { return false }
+                guard .now - reported >= Self.pause else { return true }
+                inbox.post(.found(progress))
+                (progress.matches, reported) = ([], .now)
+                return true
+            }
+            guard isWanted else { return }
+        }
+        progress.share = nil
+        var rest = request
+        let ordinals = Set(files.map(\.ordinal))
+        rest.sockets.removeAll { ordinals.contains($0.ordinal) }
+        step(rest, from: 0, progress, reported: reported)
+    }
 
     private func step(
         _ request: FindRequest, from start: Int, _ progress: FindProgress, reported: ContinuousClock.Instant

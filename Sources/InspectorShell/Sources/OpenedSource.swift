@@ -69,6 +69,7 @@ package final class OpenedSource: SocketSource {
     package let path: String
     private let name: String
     private let descriptor: Int32
+    private let zero: Int64?
     private let state: Lock<State>
     /// Finds earlier instants, even while the file is still being read.
     private let seeking: DispatchQueue
@@ -81,7 +82,7 @@ package final class OpenedSource: SocketSource {
     /// `OpenedCapture`.
     /// - Throws: a sentence that names the file and says why it can't be opened.
     package init(path: String, keeping limits: TrafficLimits, zero: Int64? = nil) throws(AttachError) {
-        self.path = path
+        (self.path, self.zero) = (path, zero)
         name = path.split(separator: "/").last.map(String.init) ?? path
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw AttachError(sentence: SocketError.words(errno)) }
@@ -147,6 +148,7 @@ package final class OpenedSource: SocketSource {
             seek(&past, aim)
             let before = hasHistory ? past.takePassed() : nil
             // The state rebuilt from a position may have less traffic than the one at the end.
+            past.keepSnapshots()
             let shown = wall == nil ? state.withLock { $0.capture } : past
             guard var snapshot = shown.snapshot(request, named: name, at: aim.instant) else { return then(nil) }
             snapshot.before = before
@@ -176,6 +178,26 @@ package final class OpenedSource: SocketSource {
         }
     }
 
+    // MARK: Searching
+
+    /// Reads the file from its beginning, on the calling thread, and passes on its items and how much of it was read,
+    /// in percent. Stops once `take` returns `false`.
+    func readItems(_ take: ([PassedItem], Int) -> Bool) {
+        var capture = OpenedCapture(keeping: 0, all: 0, events: 0, zero: zero)
+        capture.collectItems()
+        let size = state.withLock { $0.size }
+        var buffer = [UInt8](repeating: 0, count: Self.chunk)
+        while true {
+            let count = pread(descriptor, &buffer, buffer.count, off_t(capture.length))
+            if count < 0, errno == EINTR { continue }
+            // Read errors and invalid contents were already told by the first reading.
+            guard count > 0, (try? capture.absorb(buffer[..<count])) != nil else { break }
+            guard take(capture.takeItems(), size > 0 ? Int(min(99, capture.length * 100 / size)) : 0) else { return }
+        }
+        capture.finish()
+        _ = take(capture.takeItems(), 100)
+    }
+
     // MARK: SocketSource
 
     package func info(ordinal: Int) -> ProgramInfo {
@@ -194,6 +216,7 @@ package final class OpenedSource: SocketSource {
         then(
             state.withLock { state in
                 state.past = nil
+                state.capture.keepSnapshots()
                 guard var snapshot = state.capture.snapshot(request, named: name) else {
                     // A file without a packet has no time of its own.
                     return state.ending == nil ? nil : EngineSnapshot(engine: name, time: .zero, wallNanoseconds: 0)

@@ -23,6 +23,7 @@ extension SourceList {
             let status = recorder.status
             var state = RecordingState(
                 path: path, written: status.written, dropped: status.dropped, problem: status.problem)
+            state.droppedEvents = status.droppedEvents
             if capture != nil { state.unit = "packets" }
             return state
         }

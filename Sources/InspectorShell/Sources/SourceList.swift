@@ -93,6 +93,18 @@ package final class SourceList: Sendable {
     /// Whether a capture file is shown.
     package var hasOpenedFiles: Bool { entries.contains { $0.source is OpenedSource } }
 
+    /// The opened files, with their ordinals.
+    package var openedFiles: [(file: OpenedSource, ordinal: Int)] {
+        entries.compactMap { entry in (entry.source as? OpenedSource).map { ($0, entry.ordinal) } }
+    }
+
+    /// Whether nothing can change any more: all sources are files that were read to their end.
+    package var isStill: Bool {
+        let (entries, isAttaching) = state.withLock { ($0.entries, $0.attaching > 0) }
+        return !isAttaching && !entries.isEmpty && history.withLock { $0 == nil } && recording.withLock { $0 == nil }
+            && entries.allSatisfy { ($0.source as? OpenedSource)?.hasAnswered == true }
+    }
+
     package var isEmpty: Bool { entries.isEmpty }
 
     private var entries: [Entry] { state.withLock { $0.entries } }

@@ -37,6 +37,7 @@ final class RunLoop {
     private var model: Model
     private var snapshotIsUnderWay = false
     private var snapshotIsWanted = true
+    private var settled = SettledRequest()
     private var nextTick = ContinuousClock.now
     /// The last instant requested. See `SnapshotRequest.jump`.
     private var jumpRequested: UInt64 = 0
@@ -197,9 +198,11 @@ final class RunLoop {
         if model.jump != jumpRequested { snapshotIsWanted = true }
         guard snapshotIsWanted, !snapshotIsUnderWay, ending == nil else { return }
         snapshotIsWanted = false
+        let request = model.snapshotRequest
+        guard settled.isNeeded(request, isStill: runner.sources.isStill) else { return }
         snapshotIsUnderWay = true
         jumpRequested = model.jump
-        runner.requestSnapshot(model.snapshotRequest)
+        runner.requestSnapshot(request)
         if let request = model.unreadRequest { runner.requestUnread(request) }
     }
 

@@ -221,7 +221,8 @@ final class ReportRun {
     /// Handles a message. Returns whether it was a snapshot.
     private func absorb(_ message: Message) -> Bool {
         switch message {
-        case .snapshot(let snapshot):
+        case .snapshot(let answer):
+            let snapshot = answer.withEarlierEvents
             last = snapshot
             peers = snapshot.peers ?? peers
             isUnderWay = false

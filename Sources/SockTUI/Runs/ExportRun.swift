@@ -26,7 +26,7 @@ struct ExportRun {
     private var file: CaptureFile { CaptureFile(path: request.file, filter: request.filter) }
 
     private func run() throws(Refusal) -> Int32 {
-        let (rows, start, problem) = try file.rows()
+        let (rows, start, problem) = try file.rows(needsAll: !isWhole)
         let status = try write(rows, start)
         return problem == nil ? status : 1
     }
@@ -40,12 +40,16 @@ struct ExportRun {
         return try writeConversation(of: row, start)
     }
 
+    /// Whether everything is exported.
+    private var isWhole: Bool {
+        request.form == .pcapng && request.filter.isEmpty && request.from == .zero && request.to == nil
+    }
+
     private var span: ClosedRange<Duration> { request.from...(request.to ?? .seconds(Int64.max / 2)) }
 
     // MARK: Forms
 
     private func writePackets(of rows: [ExportRow], _ start: Int64?) throws(Refusal) -> Int32 {
-        let isWhole = request.filter.isEmpty && request.from == .zero && request.to == nil
         var export = CaptureExport(
             PacketSelection(flows: Set(rows.flatMap(\.flows)), span: span, start: start), isWhole: isWhole)
         var output = try Output(request)

@@ -23,8 +23,8 @@ package struct CapturedEnds: Equatable, Sendable {
         }
     }
 
-    package var local: End?
-    package var peer: End?
+    @Rare package var local: End? = nil
+    @Rare package var peer: End? = nil
 
     package init(local: End? = nil, peer: End? = nil) { (self.local, self.peer) = (local, peer) }
 

@@ -273,18 +273,16 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
 
     /// Whether it belongs to other programs and is observed from outside: a socket, or a captured connection. This
     /// property and the next two copy nothing of `host`.
-    package var isFromOutside: Bool { shared[0].host != nil || shared[0].ends != nil }
+    package var isFromOutside: Bool { shared[0].isFromOutside }
 
     /// The user that owns it, if it is observed from outside and its program cannot be seen.
-    package var hiddenOwner: UInt32? {
-        guard shared[0].host?.program == nil, let inode = shared[0].host?.inode, inode != 0 else { return nil }
-        return shared[0].host?.user
-    }
+    package var hiddenOwner: UInt32? { shared[0].hiddenOwner }
 
     /// Whether there are findings about it from outside.
-    package var hasVerdicts: Bool {
-        shared[0].host?.verdicts.isEmpty == false || shared[0].ends?.verdicts.isEmpty == false
-    }
+    package var hasVerdicts: Bool { shared[0].hasVerdicts }
+
+    /// The memory that its rare values take, in bytes.
+    package var rareMemory: Int { shared[0].rareMemory }
 
     /// Whether nothing can be wrong with it: it is connected without TLS and not linked, a standing read takes all
     /// input, nothing is unread and nothing is queued for writing. Most of thousands of connections are like this and
@@ -329,14 +327,14 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
         package var watermarks: Watermarks?
         package var isAboveHighMark = false
         package var connect: ConnectSnapshot?
-        package var datagrams: DatagramSnapshot?
+        @Rare package var datagrams: DatagramSnapshot? = nil
         package var closed: CloseRecord?
-        package var kernel: KernelSnapshot?
-        package var tls: TLSSnapshot?
-        package var webSocket: WebSocketPicture?
-        package var fault: FaultSnapshot?
-        package var host: HostSnapshot?
-        package var ends: CapturedEnds?
+        @Rare package var kernel: KernelSnapshot? = nil
+        @Rare package var tls: TLSSnapshot? = nil
+        @Rare package var webSocket: WebSocketPicture? = nil
+        @Rare package var fault: FaultSnapshot? = nil
+        @Rare package var host: HostSnapshot? = nil
+        @Rare package var ends: CapturedEnds? = nil
 
         package init(id: SocketID, role: SocketRole, phase: SocketPhase, target: String, opened: MonotonicTime) {
             self.id = id
@@ -345,20 +343,46 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
             self.target = target
             self.opened = opened
         }
+
+        fileprivate var isFromOutside: Bool { !_host.isEmpty || !_ends.isEmpty }
+
+        fileprivate var hiddenOwner: UInt32? {
+            guard !_host.isEmpty, _host.existing.program == nil, _host.existing.inode != 0 else { return nil }
+            return _host.existing.user
+        }
+
+        fileprivate var hasVerdicts: Bool {
+            !_host.isEmpty && !_host.existing.verdicts.isEmpty || !_ends.isEmpty && !_ends.existing.verdicts.isEmpty
+        }
+
+        fileprivate var rareMemory: Int {
+            _datagrams.memory + _kernel.memory + _tls.memory + _webSocket.memory + _fault.memory
+                + _host.memory + _ends.memory
+        }
+
+        fileprivate var hasNoRarities: Bool {
+            _tls.isEmpty && _webSocket.isEmpty && _datagrams.isEmpty && _host.isEmpty && _fault.isEmpty
+        }
+
+        fileprivate var unreadInKernel: Int { _kernel.isEmpty ? 0 : _kernel.existing.receiveQueue ?? 0 }
     }
 }
 
 extension SocketSnapshot: CustomReflectable {
     /// Its properties.
-    public var customMirror: Mirror { Mirror(reflecting: shared[0]) }
+    public var customMirror: Mirror {
+        let facts = Mirror(reflecting: shared[0]).children.map { child in
+            (child.label.map { $0.hasPrefix("_") ? String($0.dropFirst()) : $0 }, child.value)
+        }
+        return Mirror(self, children: facts, displayStyle: .struct)
+    }
 }
 
 extension SocketSnapshot.Facts {
     fileprivate var isUneventful: Bool {
-        guard phase == .connected, linked == nil, tls == nil, webSocket == nil, datagrams == nil, host == nil,
-            fault == nil,
-            !isReadingPaused, !isHeldBack, !isWriteShut, !isAboveHighMark, prebuffered == 0,
-            writing.current == nil, reading.pendingCount == 0, kernel?.receiveQueue ?? 0 == 0,
+        guard phase == .connected, linked == nil, hasNoRarities, !isReadingPaused, !isHeldBack,
+            !isWriteShut, !isAboveHighMark, prebuffered == 0, unreadInKernel == 0,
+            writing.current == nil, reading.pendingCount == 0,
             activity.unreadSince == nil, activity.peerClosed == nil, activity.operationRate ?? 0 <= 1_000,
             let read = reading.current, read.isStanding, read.timeout == nil, case .read(.available) = read.kind,
             let callbacks, callbacks.isHeard

@@ -11,7 +11,12 @@ final class RecordingTape: Sendable {
 
     fileprivate struct State {
         var entries: [RecordedEntry] = []
+        /// The weight of all entries except snapshots.
         var weight = 0
+        /// The weight of the snapshots, which have a limit of their own, so that a large one leaves room for traffic.
+        var snapshotWeight = 0
+        /// Events that did not fit. Their numbers are missing from the snapshots.
+        var lostEvents: UInt64 = 0
         var known: Set<SocketID> = []
         /// The losses of each stream, plaintext or wire, since its last entry.
         var losses: [Stream: RecordedLoss] = [:]
@@ -23,8 +28,10 @@ final class RecordingTape: Sendable {
         var rooms: [[UInt8]] = []
     }
 
-    /// The most bytes that may wait to be written.
+    /// The most bytes that may wait to be written, and as much again of snapshots. One snapshot of any size fits.
     static let limit = 8 << 20
+    /// The most events of one snapshot.
+    static let eventLimit = limit / 64
     /// The most payload of one entry.
     private static let most = 256 << 10
     /// The size of the buffer for one read, in bytes.
@@ -107,8 +114,9 @@ final class RecordingTape: Sendable {
         change { $0.append(RecordedEntry(id, at: time, .secrets(Array(lines.utf8)))) }
     }
 
+    /// Adds a snapshot. If it doesn't fit, it replaces the last one that waits, and gets its events and traffic.
     func snapshot(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) {
-        add(RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, traffic)))
+        change { $0.append(snapshot, traffic) }
     }
 
     /// Adds what another program reported. Reads and writes that do not fit are only counted. Starts and ends of
@@ -121,7 +129,7 @@ final class RecordingTape: Sendable {
                 return state.lose(length, isSent: isSent, Stream(id: entry.socket, isPlain: isPlain))
             case .datagram(_, let isSent, _, let length) where excess > 0:
                 return state.lose(length, isSent: isSent, Stream(id: entry.socket, isPlain: false))
-            case .snapshot where excess > 0: return
+            case .snapshot(let snapshot, let traffic): return state.append(snapshot, traffic)
             default: break
             }
             guard excess <= Self.limit else { return }
@@ -181,16 +189,16 @@ final class RecordingTape: Sendable {
                 var taken: [RecordedEntry] = []
                 swap(&taken, &state.entries)
                 swap(&state.entries, &state.spare)
-                state.weight = 0
+                (state.weight, state.snapshotWeight) = (0, 0)
                 return (taken, state.isClosed)
             }
-            var (weight, count) = (0, 0)
-            while weight < most {
-                weight += state.entries[count].weight
+            let rest = state.weight - most
+            var count = 0
+            while state.weight > rest {
+                state.weigh(state.entries[count], -1)
                 count += 1
             }
             defer { state.entries.removeFirst(count) }
-            state.weight -= weight
             return (Array(state.entries[..<count]), false)
         }
     }
@@ -219,6 +227,9 @@ final class RecordingTape: Sendable {
         ring()
     }
 
+    /// The number of events that did not fit.
+    var lostEvents: UInt64 { state.withLock { $0.lostEvents } }
+
     /// The number of operations that did not fit and whose loss has not been recorded yet.
     var lost: UInt64 {
         state.withLock { state in state.losses.values.reduce(state.lostPackets.own) { $0 &+ $1.operations } }
@@ -227,8 +238,34 @@ final class RecordingTape: Sendable {
 
 extension RecordingTape.State {
     fileprivate mutating func append(_ entry: consuming RecordedEntry) {
-        weight += entry.weight
+        weigh(entry, 1)
         entries.append(entry)
+    }
+
+    /// Adds the weight of an entry, or with `sign` -1 subtracts it.
+    fileprivate mutating func weigh(_ entry: borrowing RecordedEntry, _ sign: Int) {
+        if entry.isSnapshot { snapshotWeight += sign * entry.weight } else { weight += sign * entry.weight }
+    }
+
+    fileprivate mutating func append(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) {
+        var (snapshot, traffic) = (snapshot, traffic)
+        let entry = RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, traffic))
+        guard snapshotWeight > 0, snapshotWeight + entry.weight > RecordingTape.limit else { return append(entry) }
+        if let last = entries.lastIndex(where: \.isSnapshot) {
+            let former = entries.remove(at: last)
+            weigh(former, -1)
+            if case .snapshot(let skipped, let kept) = former.content {
+                snapshot.peers = snapshot.peers ?? skipped.peers
+                snapshot.events = skipped.events + snapshot.events
+                traffic.merge(kept) { latest, _ in latest }
+            }
+        }
+        let excess = snapshot.events.count - RecordingTape.eventLimit
+        if excess > 0 {
+            snapshot.events.removeFirst(excess)
+            lostEvents += UInt64(excess)
+        }
+        append(RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, traffic)))
     }
 
     fileprivate mutating func lose(_ count: Int, isSent: Bool, _ stream: RecordingTape.Stream) {

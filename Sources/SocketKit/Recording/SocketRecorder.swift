@@ -34,6 +34,8 @@ public final class SocketRecorder: Sendable {
         public var written: UInt64 = 0
         /// Reads and writes that were not recorded because they came faster than they were taken.
         public var dropped: UInt64 = 0
+        /// Events that were not recorded because they came faster than they were taken.
+        public var droppedEvents: UInt64 = 0
         /// The approximate number of bytes kept in memory.
         public var kept = 0
         /// When the recording in memory begins, or `nil` if nothing is kept.
@@ -132,6 +134,7 @@ public final class SocketRecorder: Sendable {
     public var status: Status {
         var status = state.withLock { $0 }
         status.dropped &+= tape.lost
+        status.droppedEvents = tape.lostEvents
         (status.kept, status.keptSince) = memory.withLock { ($0?.weight ?? 0, $0?.earliest) }
         return status
     }

@@ -137,6 +137,10 @@ package struct CaptureReader: Sendable {
             let fraction: UInt32 = fields.number(), let captured: UInt32 = fields.number(),
             let length: UInt32 = fields.number()
         else { return nil }
+        // A sparse file ends in zeros, which would be empty packets without end.
+        guard seconds > 0 || fraction > 0 || captured > 0 || length > 0 else {
+            throw CaptureError("only zeros follow at offset \(offset), where a packet must begin")
+        }
         guard captured <= Self.blockLimit else { throw tooLong(captured, "a packet") }
         guard pending >= header + Int(captured) else { return nil }
         var packet = CapturedPacket(interface: 0, link: interface.link)

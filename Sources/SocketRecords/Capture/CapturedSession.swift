@@ -42,6 +42,11 @@ package struct CapturedSession: Sendable {
     private var news: [(kind: SocketEvent.Kind, first: Int, second: Int)] = []
     /// The number of bytes missing before the next item of each direction.
     private var gaps: [TrafficItem.Direction: UInt64] = [:]
+    /// Whether the items are also collected for `takeItems`, and those since its last call.
+    var collectsItems = false
+    private var passed: [TrafficItem] = []
+    /// When the last byte passed.
+    private var lastByte: MonotonicTime?
 
     init(_ id: SocketID, local: SyntheticPacket.End, peer: SyntheticPacket.End, isStream: Bool, at time: MonotonicTime)
     {
@@ -99,6 +104,12 @@ package struct CapturedSession: Sendable {
     mutating func takeNews() -> [(kind: SocketEvent.Kind, first: Int, second: Int)] {
         defer { if !news.isEmpty { news = [] } }
         return news
+    }
+
+    /// Returns the items since the last call.
+    mutating func takeItems() -> [TrafficItem] {
+        defer { passed = [] }
+        return passed
     }
 
     /// The number of bytes that its streams keep, including those that wait for earlier ones.
@@ -188,12 +199,19 @@ package struct CapturedSession: Sendable {
         from end: SyntheticPacket.End?
     ) {
         let direction: TrafficItem.Direction = isSent ? .sent : .received
+        lastByte = time
+        guard limit > 0 || collectsItems else {
+            (nextItem, gaps[direction]) = (nextItem + 1, nil)
+            return store.passOver(1)
+        }
         var item = TrafficItem(
             sequence: nextItem, operation: OperationID(nextItem + 1), time: time, direction: direction, tag: 0,
             kind: isSent ? .write : .read(.available(limit: nil)), done: count, total: count,
             state: .complete(after: .zero), bytes: bytes, address: end.map { SocketAddress($0.ip, port: $0.port) })
         item.skipped = gaps.removeValue(forKey: direction) ?? 0
         nextItem += 1
+        if collectsItems { passed.append(item) }
+        guard limit > 0 else { return store.passOver(1) }
         store.append(item)
         store.makeRoom(limit)
     }
@@ -213,7 +231,7 @@ package struct CapturedSession: Sendable {
         (facts.local, facts.peer) = (SocketAddress(local.ip, port: local.port), target)
         (facts.connected, facts.sent, facts.received) = (connected, sent, received)
         facts.isWriteShut = isWriteShut
-        facts.activity.lastByte = store.items.last?.time
+        facts.activity.lastByte = lastByte
         facts.activity.peerClosed = peerClosed
         if !isStream {
             var datagrams = DatagramSnapshot(mode: .continuous)

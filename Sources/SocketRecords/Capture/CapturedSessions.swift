@@ -10,10 +10,14 @@ package struct CapturedSessions: Sendable {
         var second: SyntheticPacket.End
     }
 
-    /// The most sessions that are kept. Packets of further sessions are counted.
+    /// The most sessions with traffic. Packets of further sessions are counted.
     package static let limit = 1 << 16
+    /// The most sessions if none of their traffic is kept.
+    package static let limitWithoutTraffic = 1 << 20
 
     package private(set) var sessions: [CapturedSession] = []
+    /// The last snapshots of sessions that have not changed since.
+    private var shown: [SocketSnapshot?] = []
     /// The number of packets of sessions beyond the limit.
     package private(set) var refused: UInt64 = 0
     /// The number of packets that the capture reports as lost.
@@ -37,6 +41,8 @@ package struct CapturedSessions: Sendable {
     private var remembered = 0
     /// The approximate memory of the bytes in all streams that wait for earlier ones.
     package private(set) var waiting = 0
+    /// The items that passed since this was last emptied, or `nil` if they aren't collected.
+    var passed: [PassedItem]?
     /// The latest events.
     package private(set) var events = EventTail()
 
@@ -53,6 +59,9 @@ package struct CapturedSessions: Sendable {
         keeps = (each, all)
         self.zero = zero
     }
+
+    /// The most sessions that are kept.
+    package var limit: Int { keeps.each > 0 ? Self.limit : Self.limitWithoutTraffic }
 
     /// The number of packets that carry neither TCP nor UDP.
     package var skipped: UInt64 { parser.skipped }
@@ -77,6 +86,7 @@ package struct CapturedSessions: Sendable {
             refused += 1
             return nil
         }
+        if shown.indices.contains(index) { shown[index] = nil }
         let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
         let pieces = sessions[index].absorb(parsed, at: time, limit: keeps.each)
         cost += sessions[index].store.cost - before.0
@@ -93,6 +103,10 @@ package struct CapturedSessions: Sendable {
     mutating func countOnly(_ packet: CapturedPacket) { dropped = dropped.saturatingAdd(packet.dropped) }
 
     private mutating func tell(_ index: Int, _ time: MonotonicTime) {
+        if passed != nil {
+            let id = sessions[index].id
+            passed? += sessions[index].takeItems().map { PassedItem(socket: id, item: $0) }
+        }
         for (kind, first, second) in sessions[index].takeNews() {
             events.append(
                 SocketEvent(
@@ -103,6 +117,7 @@ package struct CapturedSessions: Sendable {
 
     /// Gives up holes in the streams with the most waiting bytes, until half of the room is free.
     private mutating func giveUp(_ time: MonotonicTime) {
+        shown = []
         let share = EvenShare.level(sessions.map(\.waiting), sum: Self.waitingLimit / 2)
         for index in sessions.indices where sessions[index].waiting > share {
             let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
@@ -132,6 +147,7 @@ package struct CapturedSessions: Sendable {
 
     /// Delivers the waiting bytes at the end of the file.
     package mutating func finish() {
+        shown = []
         for index in sessions.indices {
             sessions[index].finish(limit: keeps.each)
             tell(index, sessions[index].latest)
@@ -185,6 +201,7 @@ package struct CapturedSessions: Sendable {
             gone.formUnion(rest.map(\.id.number))
         }
         guard !gone.isEmpty else { return 0 }
+        shown = []
         for session in sessions where gone.contains(session.id.number) {
             cost -= session.store.cost
             remembered -= session.remembered
@@ -205,12 +222,13 @@ package struct CapturedSessions: Sendable {
         if let index = flows[flow].flatMap(index) {
             guard case .tcp(let segment) = packet.content, sessions[index].isOver(before: segment) else { return index }
         }
-        guard sessions.count < Self.limit else { return nil }
+        guard sessions.count < limit else { return nil }
         let isFromServer = Self.isFromServer(packet, captured.isInbound, isOurs: isOurs)
         var session = CapturedSession(
             SocketID(seen + 1), local: isFromServer ? packet.destination : packet.source,
             peer: isFromServer ? packet.source : packet.destination, isStream: isStream, at: time)
         session.interface = interface?.name ?? ""
+        session.collectsItems = passed != nil
         sessions.append(session)
         seen += 1
         flows[flow] = seen
@@ -239,6 +257,21 @@ package struct CapturedSessions: Sendable {
 
     /// Frees the memory of dropped traffic.
     mutating func compact() { for index in sessions.indices { sessions[index].store.compact() } }
+
+    /// The state of each session.
+    var snapshots: [SocketSnapshot] { sessions.indices.map(snapshot) }
+
+    private func snapshot(of index: Int) -> SocketSnapshot {
+        if shown.indices.contains(index), let known = shown[index] { return known }
+        var snapshot = sessions[index].snapshot
+        // Neither end is this program's, so nothing was done "by us".
+        snapshot.ends = CapturedEnds()
+        return snapshot
+    }
+
+    /// Keeps the state of each session, which readers then share, until it changes.
+    mutating func keepSnapshots() { shown = snapshots }
+    mutating func forgetSnapshots() { shown = [] }
 
     mutating func trimEvents(to count: Int) { events.trim(to: count) }
 

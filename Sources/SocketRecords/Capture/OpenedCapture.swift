@@ -22,7 +22,7 @@ package struct OpenedCapture: Sendable {
     private var frames: [InspectionFrame] = []
     /// The number of bytes read when the update began.
     private var updateBegan: UInt64 = 0
-    private static let updateLimit: UInt64 = 64 << 20
+    private static let updateLimit: UInt64 = 128 << 20
     /// The time of day at which its clock is 0, in nanoseconds since 1970, or `nil` if its clock is the file's own.
     private let zero: Int64?
     /// The frames before a recording's first instant, until the offset between the two clocks is known.
@@ -35,6 +35,8 @@ package struct OpenedCapture: Sendable {
     private var lastTime = MonotonicTime.zero
     /// The peers that the viewer found, and the name of the engine.
     private var peers: [SocketID: PeerEnd]?
+    /// Whether the update has had peers. Its first ones replace those of earlier updates.
+    private var hasNewPeers = false
     private var engine: String?
     /// The states that were passed since this was set, or `nil` if they aren't collected.
     package var passing: PassedSnapshots?
@@ -92,6 +94,19 @@ package struct OpenedCapture: Sendable {
     /// Processes a packet that was just captured.
     package mutating func absorb(_ packet: CapturedPacket) { packets.absorb(packet) }
 
+    /// Processes frames of a recording without its packets.
+    package mutating func absorb(frames: ArraySlice<UInt8>) throws(CaptureError) {
+        length += UInt64(frames.count)
+        take(frames)
+        while let step = try nextUpdate() { try apply(step) }
+    }
+
+    private mutating func take(_ frames: ArraySlice<UInt8>) {
+        isOurs = true
+        unshifted?.append(contentsOf: frames)
+        decoder.append(frames)
+    }
+
     /// Records the end of the file.
     package mutating func finish() { packets.finish() }
 
@@ -110,7 +125,8 @@ package struct OpenedCapture: Sendable {
             count(packets.early, "bytes from before the start of their stream"),
             count(packets.differing, "retransmitted bytes that differed, ignored"),
             count(packets.skipped, "packets that are neither TCP nor UDP"),
-            count(packets.refused, "packets beyond the limit of \(CapturedSessions.limit) sessions"),
+            count(packets.refused, "packets beyond the limit of \(packets.limit) sessions"),
+            count(traffic.refused, "pieces of traffic beyond the limit of \(CapturedSessions.limit) sessions"),
             count(packets.lostFragments, "fragments of incomplete packets, or too many"),
             count(reader.skipped, "unknown or invalid blocks"),
         ].compactMap { $0 }
@@ -129,10 +145,7 @@ package struct OpenedCapture: Sendable {
                 // A recording's own snapshots say more than its packets do.
                 guard isOurs else { return .packet(packet) }
                 packets.countOnly(packet)
-            case .frames(let bytes):
-                isOurs = true
-                unshifted?.append(contentsOf: bytes)
-                decoder.append(bytes)
+            case .frames(let bytes): take(bytes)
             case .name, .secrets: break
             }
         }
@@ -192,6 +205,7 @@ package struct OpenedCapture: Sendable {
     /// Applies an update of a recording, from a file or in memory.
     mutating func absorb(_ update: RecordedUpdate) throws(CaptureError) {
         do throws(WireError) {
+            hasNewPeers = false
             for frame in update.frames { try absorb(frame) }
             try mirror.absorb(.tick(update.tick))
         } catch {
@@ -214,14 +228,17 @@ package struct OpenedCapture: Sendable {
 
     private mutating func absorb(_ frame: InspectionFrame) throws(WireError) {
         switch frame {
-        case .traffic(let change): try traffic.absorb(change, each: limits.each, all: limits.all)
+        case .traffic(let change):
+            try traffic.absorb(change, each: limits.each, all: limits.all)
+            packets.passed? += change.items.map { PassedItem(socket: change.socket, item: $0) }
         case .events(let events):
             for event in events where event.sequence >= tail.next {
                 tail.append(event)
                 instants?.append(event.time)
             }
         case .peers(let found):
-            peers = Dictionary(found.map { ($0.socket, $0.end) }) { first, _ in first }
+            if !hasNewPeers { (peers, hasNewPeers) = ([:], true) }
+            for peer in found { peers?[peer.socket] = peer.end }
         case .hello(let hello):
             engine = hello.engine
             try mirror.absorb(frame)
@@ -244,7 +261,7 @@ package struct OpenedCapture: Sendable {
 
     /// The instant of the last applied update of a recording, and the recording's first tick.
     var lastUpdate: MonotonicTime? { first == nil ? nil : lastTime }
-    var beginning: InspectionTick? { first }
+    package var beginning: InspectionTick? { first }
 
     private var startWall: Int64? { isOurs ? first?.wallNanoseconds : packets.start }
 
@@ -284,9 +301,7 @@ package struct OpenedCapture: Sendable {
         } else {
             guard packets.start != nil else { return nil }
             snapshot = EngineSnapshot(engine: name, time: packets.latest, wallNanoseconds: 0)
-            snapshot.sockets = packets.sessions.map(\.snapshot)
-            // Neither end is this program's, so nothing was done "by us".
-            for index in snapshot.sockets.indices { snapshot.sockets[index].ends = CapturedEnds() }
+            snapshot.sockets = packets.snapshots
             snapshot.counters.opened = UInt64(packets.sessions.count)
             events = packets.events
             snapshot.nextEvent = events.next
@@ -298,6 +313,9 @@ package struct OpenedCapture: Sendable {
         snapshot.traffic = request.traffic.map { traffic(of: $0) }
         return snapshot
     }
+
+    /// Keeps the state of each session for the snapshots that follow, until it changes.
+    package mutating func keepSnapshots() { if !isOurs { packets.keepSnapshots() } }
 
     /// The events before the next update, which contains them.
     private var waitingEvents: [SocketEvent] {
@@ -326,6 +344,15 @@ package struct OpenedCapture: Sendable {
         return packets.sessions.indices.contains(index) ? packets.sessions[index].traffic : TrafficSnapshot()
     }
 
+    /// Collects the items that pass from now on.
+    package mutating func collectItems() { packets.passed = [] }
+
+    /// Returns the items that passed since the last call. A recording repeats an item each time it has changed.
+    package mutating func takeItems() -> [PassedItem] {
+        defer { packets.passed = [] }
+        return packets.passed ?? []
+    }
+
     // MARK: As a checkpoint
 
     /// The approximate memory that a copy takes, in bytes.
@@ -334,7 +361,10 @@ package struct OpenedCapture: Sendable {
     private var trafficCost: Int { traffic.cost + packets.cost }
 
     /// Drops the bytes that were already processed.
-    package mutating func compact() { reader.compact() }
+    package mutating func compact() {
+        reader.compact()
+        packets.forgetSnapshots()
+    }
 
     /// Drops what isn't needed, and traffic until everything fits into about `all` bytes.
     package mutating func shrink(to all: Int) {

@@ -4,11 +4,13 @@ import SocketCore
 struct OpenedTraffic: Sendable {
     private var kept: [SocketID: MirroredTraffic] = [:]
     private(set) var cost = 0
+    /// The number of changes in the traffic of sessions beyond the limit.
+    private(set) var refused: UInt64 = 0
 
     subscript(id: SocketID) -> TrafficSnapshot { kept[id]?.snapshot ?? TrafficSnapshot() }
 
     mutating func absorb(_ change: InspectionTraffic, each: Int, all: Int) throws(WireError) {
-        guard kept.count < CapturedSessions.limit || kept[change.socket] != nil else { return }
+        guard kept.count < CapturedSessions.limit || kept[change.socket] != nil else { return refused += 1 }
         var traffic = kept.removeValue(forKey: change.socket) ?? MirroredTraffic()
         cost -= traffic.cost
         try traffic.absorb(change)

@@ -183,7 +183,7 @@ extension RecordedUpdate {
             case .sockets(var sockets):
                 var scale = WireScale()
                 for index in sockets.indices { sockets[index].weigh(into: &scale) }
-                return sum + scale.memory + sockets.count * SocketSnapshot.memory
+                return sum + scale.memory + sockets.reduce(0) { $0 + SocketSnapshot.memory + $1.rareMemory }
             case .traffic(let change):
                 return sum
                     + change.items.reduce(256) { $0 + $1.keptBytes + TrafficStore.standardItemCost / 4 }

@@ -19,6 +19,12 @@ struct RecordedChanges: Sendable {
         return changed
     }
 
+    /// Returns whether more than this many sockets are no longer listed.
+    func isGone(moreThan most: Int, from snapshot: EngineSnapshot) -> Bool {
+        guard former.count > most else { return false }
+        return former.count - snapshot.sockets.count { former[$0.id] != nil } > most
+    }
+
     /// Returns the peers, if they have changed, or else `nil`.
     mutating func peers(of snapshot: EngineSnapshot) -> [InspectionPeer]? {
         guard let found = snapshot.peers, found != peers else { return nil }

@@ -77,6 +77,8 @@ package struct RecordedEntry: Sendable {
         }
     }
 
+    package var isSnapshot: Bool { if case .snapshot = content { true } else { false } }
+
     /// The number of reads and writes that it reports as missing.
     package var missing: UInt64 { if case .dropped(let loss) = content { loss.operations } else { 0 } }
 

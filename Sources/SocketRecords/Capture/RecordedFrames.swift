@@ -15,6 +15,8 @@ struct RecordedFrames: Sendable {
     private static let shortEdge = 512
     /// The most bytes of one block. A frame can continue in the next one.
     private static let blockSize = 1 << 20
+    /// The most removed sockets of one frame. Beyond it, everything is written again.
+    private static let removedLimit = 1 << 14
     /// The approximate contents of one frame, in bytes.
     private static let chunk = InspectionBoard.chunk
 
@@ -28,7 +30,9 @@ struct RecordedFrames: Sendable {
     /// Returns the frames of a snapshot, split into blocks.
     mutating func blocks(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) -> [[UInt8]] {
         var writer = WireWriter()
-        let isWhole = wholeTime.map { snapshot.time - $0 > Self.interval || sizeSince > 2 * wholeSize } ?? true
+        let isWhole =
+            changes.isGone(moreThan: Self.removedLimit, from: snapshot)
+            || (wholeTime.map { snapshot.time - $0 > Self.interval || sizeSince > 2 * wholeSize } ?? true)
         if isWhole {
             changes.tellAllSockets()
             var hello = InspectionHello()
@@ -37,10 +41,7 @@ struct RecordedFrames: Sendable {
             writer.frame(.reset) { _ in }
         }
         writeSockets(snapshot, to: &writer)
-        if let peers = changes.peers(of: snapshot) {
-            var list = InspectionList(values: peers)
-            writer.frame(.peers) { list.encode(to: &$0) }
-        }
+        writePeers(changes.peers(of: snapshot), to: &writer)
         var events = InspectionList(values: snapshot.events)
         for start in stride(from: 0, to: snapshot.events.count, by: 1_024) {
             events.values = Array(snapshot.events[start...].prefix(1_024))
@@ -58,16 +59,34 @@ struct RecordedFrames: Sendable {
     private mutating func writeSockets(_ snapshot: EngineSnapshot, to writer: inout WireWriter) {
         var changed = changes.sockets(of: snapshot)[...]
         while !changed.isEmpty {
-            let start = writer.bytes.count
-            writer.frame(.sockets) { writer in
-                while let socket = changed.first, writer.bytes.count - start < Self.chunk {
-                    var told = socket
-                    if !showsPayload { told.hidePayload() }
-                    var block = WireWriter()
-                    told.encode(to: &block)
-                    writer.append(1, encoded: block.bytes)
-                    changed.removeFirst()
-                }
+            writeFrame(.sockets, of: &changed, to: &writer) { socket in
+                var told = socket
+                if !showsPayload { told.hidePayload() }
+                return told
+            }
+        }
+    }
+
+    /// Writes all peers, which replace those of earlier updates.
+    private func writePeers(_ peers: [InspectionPeer]?, to writer: inout WireWriter) {
+        guard var rest = peers?[...] else { return }
+        repeat {
+            writeFrame(.peers, of: &rest, to: &writer) { $0 }
+        } while !rest.isEmpty
+    }
+
+    /// Writes one frame of the next values, about `chunk` bytes of them.
+    private func writeFrame<Value: WireMessage>(
+        _ kind: InspectionFrame.Kind, of rest: inout ArraySlice<Value>, to writer: inout WireWriter,
+        _ told: (Value) -> Value
+    ) {
+        let start = writer.bytes.count
+        writer.frame(kind) { writer in
+            while let value = rest.first, writer.bytes.count - start < Self.chunk {
+                var (told, block) = (told(value), WireWriter())
+                told.encode(to: &block)
+                writer.append(1, encoded: block.bytes)
+                rest.removeFirst()
             }
         }
     }

@@ -114,11 +114,12 @@ package struct RecordingWriter: Sendable {
         latest = max(latest, entry.time)
         switch entry.content {
         case .session(let facts, let isNew):
+            // Traffic of a session beyond the limit is counted as dropped.
             guard sessions.count < Self.sessionLimit || sessions[id] != nil else { return }
             sessions[id] = Session(facts: facts, isNew: isNew)
             if isNew, facts.role != .datagram { _ = track(of: id, isPlain: false, at: entry.time) }
         case .bytes(let bytes, let length, let isSent, let isPlain):
-            guard track(of: id, isPlain: isPlain, at: entry.time) else { return }
+            guard track(of: id, isPlain: isPlain, at: entry.time) else { return dropped &+= 1 }
             if !isPlain { remember(entry, bytes, length) }
             let side: RecordedStream.Side = isSent ? .local : .peer
             let comment = "\(isSent ? "write" : "read") \(length)"
@@ -243,7 +244,7 @@ package struct RecordingWriter: Sendable {
         _ bytes: [UInt8], isSent: Bool, _ address: SocketAddress?, _ length: Int, of id: SocketID,
         at time: MonotonicTime
     ) {
-        guard track(of: id, isPlain: false, at: time), let track = sessions[id]?.clear else { return }
+        guard track(of: id, isPlain: false, at: time), let track = sessions[id]?.clear else { return dropped &+= 1 }
         var peer = track.ends.peer
         if let ip = address?.ip, let port = address?.port { peer = .init(ip, port) }
         var local = track.ends.local

@@ -139,3 +139,13 @@ extension EngineCounters {
         messagesWithoutRoom.saturate(adding: other.messagesWithoutRoom)
     }
 }
+
+extension EngineSnapshot {
+    /// The snapshot with the events of the snapshots before it, for readers that want nothing else of those.
+    package var withEarlierEvents: EngineSnapshot {
+        guard let before else { return self }
+        var whole = self
+        (whole.before, whole.events) = (nil, before.flatMap(\.events) + events)
+        return whole
+    }
+}

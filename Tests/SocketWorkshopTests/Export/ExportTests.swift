@@ -13,7 +13,7 @@ struct ExportTests {
     ) throws -> (ExportedConversation, ExportRow) {
         var index = ExportIndex()
         try index.absorb(file)
-        let row = try #require(index.rows.first)
+        let row = try #require(index.rows().first)
         var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: span))
         try reader.absorb(file)
         return (reader.finish(row), row)
@@ -40,6 +40,26 @@ struct ExportTests {
         #expect(rest.bytes(of: .client) == Array("PING\r\n".utf8) && rest.bytes(of: .server) == Array("+PONG\r\n".utf8))
         let (first, _) = try Self.conversation(file, span: .zero ... .nanoseconds(3))
         #expect(first.bytes(of: .client) == Array("PING\r\n".utf8) && first.bytes(of: .server).isEmpty)
+    }
+
+    @Test("snapshots that cannot be read when a recording is opened cannot be exported either")
+    func unreadable() throws {
+        var change = InspectionTraffic()
+        change.socket = SocketID(1)
+        change.items = [2, 1].map { number in
+            TrafficItem(
+                sequence: number, operation: OperationID(1), time: .zero, direction: .sent, tag: 0, kind: .write,
+                done: 0,
+                total: nil, state: .complete(after: .zero), bytes: [])
+        }
+        var writer = PcapngWriter()
+        writer.section(application: "socktui", comment: "")
+        writer.frames(InspectionFrame.traffic(change).bytes + InspectionFrame.tick(InspectionTick()).bytes)
+        let file = writer.bytes
+        var opened = OpenedCapture()
+        let reason = try #require(#expect(throws: CaptureError.self) { try opened.absorb(file) })
+        var index = ExportIndex()
+        #expect(throws: reason) { try index.absorb(file) }
     }
 
     @Test("packets that are exported are those that were captured, with their interface and notes")
@@ -89,7 +109,7 @@ struct ExportTests {
             writer.add(RecordedEntry(SocketID(7), at: .zero, .snapshot(snapshot, [:])))
             var index = ExportIndex()
             try index.absorb(writer.take())
-            return try #require(index.rows.first)
+            return try #require(index.rows().first)
         }
         func bytes(_ bytes: [UInt8], isPlain: Bool) -> RecordedEntry.Content {
             .bytes(bytes[...], length: bytes.count, isSent: true, isPlain: isPlain)

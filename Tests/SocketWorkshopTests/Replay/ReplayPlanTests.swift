@@ -57,7 +57,7 @@ struct ReplayPlanTests {
         let file = SampleCapture.recording()
         var index = ExportIndex()
         try index.absorb(file)
-        let row = try #require(index.rows.first)
+        let row = try #require(index.rows().first)
         var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: .zero ... .seconds(9)))
         try reader.absorb(file)
         let plan = ReplayPlan(reader.finish(row))

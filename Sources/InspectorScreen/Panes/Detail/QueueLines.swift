@@ -94,7 +94,7 @@ package struct QueueLines {
             } else if socket.isHeldBack {
                 Line("held back: the program can't keep up", Style(.warn))
             } else {
-                Line("waiting for connections", Style(.dim))
+                Line((model.hasEnded(socket.id) ? "was " : "") + "waiting for connections", Style(.dim))
             }
         let first = named("LISTEN", socket.peerText, state)
         var second = label("TOTAL")

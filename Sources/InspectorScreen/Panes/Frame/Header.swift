@@ -59,7 +59,7 @@ package enum Header {
         }
         if model.shared.showsHost { return host(model, line) }
         guard without < 4 else { return line }
-        line.append("  live \(model.shared.summary.live)")
+        line.append("  \(model.hasEnded ? "open" : "live") \(model.shared.summary.live)")
         if without < 3 { line.append("  closed \(model.shared.summary.closed)", Style(.closed)) }
         guard without < 2 else { return line }
         line.append(isNarrow ? "  " : "    ")

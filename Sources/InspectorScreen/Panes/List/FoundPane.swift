@@ -48,7 +48,7 @@ package struct FoundPane: Equatable, Sendable {
             text += " in " + Format.count(connections, "connection")
         }
         if progress.count > matches.count { text += ", the first \(matches.count) listed" }
-        if !progress.isOver { text += "; searching, \(all == 0 ? 100 : done * 100 / all)%" }
+        if !progress.isOver { text += "; searching, \(progress.share ?? (all == 0 ? 100 : done * 100 / all))%" }
         if progress.unknown > 0 { text += "; \(progress.unknown) of other programs not searched" }
         var missing: [String] = []
         if progress.droppedItems > 0 {

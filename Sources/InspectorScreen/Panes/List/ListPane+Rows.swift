@@ -133,7 +133,8 @@ extension ListPane {
             // One leg of a pair receives what the other sends, so the client's leg has everything.
             socket.role != .listener && (pair(of: socket, in: shared)?.client.id ?? socket.id) == socket.id
         }
-        let request = FindRequest(number: findsBegun, search: search, sockets: sockets.map(\.id))
+        var request = FindRequest(number: findsBegun, search: search, sockets: sockets.map(\.id))
+        if let shown = shared.shown, shown.moment?.shown != nil { request.until = shown.time }
         found = FoundPane(request)
         return request
     }

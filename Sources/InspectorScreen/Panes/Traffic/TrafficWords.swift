@@ -14,7 +14,9 @@ package enum TrafficWords {
             if let rule = socket.fault?.rules.first {
                 return ["fault \(rule.number) (\(rule.text)) accepts nothing: new connections wait in the backlog"]
             }
-            guard socket.isReadingPaused else { return ["waiting for connections on \(socket.peerText)"] }
+            guard socket.isReadingPaused else {
+                return [(model.hasEnded(socket.id) ? "was " : "") + "waiting for connections on \(socket.peerText)"]
+            }
             return ["accepting is paused: new connections wait in the backlog"]
         case .resolving: return ["resolving \(socket.target)..."]
         case .connecting: return ["connecting to \(socket.target)..."]
@@ -24,7 +26,8 @@ package enum TrafficWords {
             return socket.received == 0 && socket.sent == 0 ? ["open on \(place); no datagram has passed yet"] : []
         case .connected, .lingering:
             if socket.webSocket != nil { return [] }
-            return socket.received == 0 && socket.sent == 0 ? ["connected; no traffic yet"] : []
+            return socket.received == 0 && socket.sent == 0
+                ? ["connected; no traffic" + (model.hasEnded(socket.id) ? "" : " yet")] : []
         }
     }
 

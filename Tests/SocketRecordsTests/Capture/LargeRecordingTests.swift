@@ -1,0 +1,71 @@
+import SocketCore
+import SocketRecords
+import Testing
+
+@Suite("Recordings of very many sockets")
+struct LargeRecordingTests {
+    private static let count = 20_000
+
+    private static func snapshot(_ numbers: Range<Int>, second: Int, hasPeers: Bool = true) -> EngineSnapshot {
+        var snapshot = EngineSnapshot(engine: "host", time: .zero + .seconds(second), wallNanoseconds: 0)
+        snapshot.sockets = numbers.map { number in
+            // The numbers of another program's sockets are large.
+            SocketSnapshot(
+                id: SocketID(1 << 62 + UInt64(number)), role: .client, phase: .connected,
+                target: "127.0.0.1:\(number)", opened: .zero)
+        }
+        guard hasPeers else { return snapshot }
+        var peers: [SocketID: PeerEnd] = [:]
+        for socket in snapshot.sockets {
+            var end = PeerEnd()
+            end.program = PeerEnd.Program(process: 4_711, name: "a-program-of-16b", descriptor: 12_345)
+            (end.unread, end.unsent) = (123_456, 123_456)
+            peers[socket.id] = end
+        }
+        snapshot.peers = peers
+        return snapshot
+    }
+
+    private static func opened(_ snapshots: [EngineSnapshot]) throws -> EngineSnapshot? {
+        var writer = RecordingWriter(application: "socktui", zero: 0)
+        for snapshot in snapshots {
+            writer.add(RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, [:])))
+        }
+        var capture = OpenedCapture()
+        try capture.absorb(writer.take())
+        #expect(capture.shortcomings.isEmpty)
+        return capture.snapshot(SnapshotRequest(), named: "r")
+    }
+
+    @Test("all sockets and all peers are read again")
+    func whole() throws {
+        let snapshot = Self.snapshot(0..<Self.count, second: 0)
+        let opened = try #require(try Self.opened([snapshot]))
+        #expect(opened.sockets.map(\.id) == snapshot.sockets.map(\.id))
+        #expect(opened.peers == snapshot.peers)
+    }
+
+    @Test("peers of a later snapshot replace all earlier ones")
+    func peers() throws {
+        let snapshots = [Self.snapshot(0..<Self.count, second: 0), Self.snapshot(0..<5, second: 1)]
+        let opened = try #require(try Self.opened(snapshots))
+        #expect(opened.peers == snapshots[1].peers)
+    }
+
+    @Test("all of them can go at once")
+    func removed() throws {
+        let snapshots = [0..<90_000, 7..<9].enumerated().map { second, numbers in
+            Self.snapshot(numbers, second: second, hasPeers: false)
+        }
+        let opened = try #require(try Self.opened(snapshots))
+        #expect(opened.sockets.map(\.id) == snapshots[1].sockets.map(\.id))
+    }
+
+    @Test("traffic of a session that the recording does not know is counted")
+    func unknown() {
+        var writer = RecordingWriter(application: "socktui", zero: 0)
+        writer.add(RecordedEntry(SocketID(9), at: .zero, .bytes([1], length: 1, isSent: true, isPlain: false)))
+        writer.add(RecordedEntry(SocketID(9), at: .zero, .datagram([1], isSent: true, nil, length: 1)))
+        #expect(writer.dropped == 2)
+    }
+}
