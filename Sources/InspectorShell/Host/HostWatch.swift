@@ -80,7 +80,7 @@ package struct HostWatch {
             } catch {
                 // Memory or descriptors were short for a moment. What was seen before must not be lost by that.
                 guard error.isPassing else { throw error }
-                Self.pause(Self.second)
+                try pause(Self.second)
                 try see(
                     readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget)
             }
