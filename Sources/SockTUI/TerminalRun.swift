@@ -15,7 +15,7 @@ enum TerminalRun {
             let inbox = Inbox()
             return run(invocation, configuration, try open(environment, inbox), inbox)
         } catch {
-            return Program.complain(error.sentence, status: 2)
+            return Program.complain(error.sentence, status: .usage)
         }
     }
 
@@ -72,14 +72,10 @@ enum TerminalRun {
         terminal.learnBackground(within: .milliseconds(100))
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }
-        let ending = loop.run()
+        let signal = loop.run().signal
         leave()
         runner.finish()
-        sources.close()
-        switch ending {
-        case .quit: return sources.recordingEnding(runner.child.status ?? 0)
-        case .signal(let number): CrashGuard.die(by: number)
-        }
+        return Program.end(signal.map { .signal($0) } ?? .status(runner.child.status ?? 0), sources)
     }
 
     /// Gives the inspected programs priority over drawing on a busy host. Looks get their own low priority from their

@@ -8,9 +8,9 @@ import SocketWorkshop
 /// The reason why a command with a file can't be carried out, and its exit status.
 package struct Refusal: Error {
     package var sentence: String
-    package var status: Int32 = 1
+    package var status: ExitStatus
 
-    package init(sentence: String, status: Int32 = 1) {
+    package init(sentence: String, status: ExitStatus = .failure) {
         self.sentence = sentence
         self.status = status
     }
@@ -36,7 +36,9 @@ package struct CaptureFile {
         let rows = chosen(index.rows)
         guard !rows.isEmpty else {
             let end = index.problemAtEnd.map { "; " + $0 } ?? ""
-            throw Refusal(sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter") + end)
+            throw Refusal(
+                sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter") + end,
+                status: index.problemAtEnd == nil ? .nothing : .failure)
         }
         let problem = index.problemAtEnd.map { "\(path): \($0)" }
         if let problem { StandardStream.error.writeLine("socktui: \(problem)") }
@@ -50,7 +52,7 @@ package struct CaptureFile {
             let more = rows.count > 50 ? "\n  and \(rows.count - 50) more" : ""
             throw Refusal(
                 sentence: "\(path): \(rows.count) sessions match, but this needs one; name it as in id:1" + list + more,
-                status: 2)
+                status: .usage)
         }
         return row
     }

@@ -74,7 +74,8 @@ package final class ChildRunner: Sendable {
         var ends: [Int32] = [-1, -1]
         let input = Glibc.open(request.input ?? "/dev/null", O_RDONLY | O_CLOEXEC)
         guard input >= 0 else {
-            return end(.notStarted("--stdin: \(request.input ?? ""): \(POSIXErrno(errno).words)", status: 1))
+            let subject = request.input.map { "--stdin: \($0)" } ?? "run: /dev/null"
+            return end(.notStarted("\(subject): \(POSIXErrno(errno).words)", status: 1))
         }
         defer { close(input) }
         if showsOutput {
@@ -163,14 +164,17 @@ package final class ChildRunner: Sendable {
     }
 
     /// Ends the program if it is running, with SIGTERM, and after one second with SIGKILL. None is started after that.
-    package func stop() {
+    /// Returns whether it was running.
+    @discardableResult
+    package func stop() -> Bool {
         state.withLock { $0.isStopped = true }
-        guard signal(SIGTERM) else { return }
+        guard signal(SIGTERM) else { return false }
         // A stopped program handles no signal until it continues.
         signal(SIGCONT)
-        guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return }
+        guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return true }
         signal(SIGKILL)
         _ = gone.wait(timeout: .now() + Self.patience)
+        return true
     }
 
     // MARK: Status and news
