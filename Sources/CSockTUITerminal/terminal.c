@@ -10,9 +10,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { RESTORE_LIMIT = 512, REPLAY_LIMIT = 64 * 1024, PATIENCE = 3 };
+enum { RESTORE_LIMIT = 512, REPLAY_LIMIT = 64 * 1024, PATIENCE = 3, REPEAT_MS = 50 };
 
 static const int crashes[] = {SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE};
 enum { CRASHES = sizeof crashes / sizeof *crashes };
@@ -39,6 +40,9 @@ static int stderr_memory = -1;          // what it got meanwhile
 
 static atomic_int signal_pipe = -1;
 static atomic_int unheard;
+static atomic_int last_number;          // the last signal that was passed on, and when
+static atomic_llong last_time;
+static atomic_int is_last_request;      // the program is ending: the next signal ends it at once
 static atomic_int continued;
 
 // --- what handlers do: only async-signal-safe calls from here...
@@ -124,12 +128,29 @@ static void crashed(int number, siginfo_t *info, void *context) {
   errno = saved;
 }
 
+// timeout(1) signals its child and then its group, and a shell repeats a terminal's SIGHUP: that is one request.
+static int is_repeated(int number) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  long long time = now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+  if (number == atomic_load(&last_number) && time - atomic_load(&last_time) < REPEAT_MS) return 1;
+  atomic_store(&last_number, number);
+  atomic_store(&last_time, time);
+  return 0;
+}
+
 static void heard_politely(int number) {
   int saved = errno;
   if (number == SIGCONT) atomic_store(&continued, 1);
-  if (number != SIGCONT && number != SIGTSTP && atomic_fetch_add(&unheard, 1) + 1 >= PATIENCE) {
-    restore_terminal();
-    cterminal_die(number);
+  if (number != SIGCONT && number != SIGTSTP) {
+    if (is_repeated(number)) {
+      errno = saved;
+      return;
+    }
+    if (atomic_fetch_add(&unheard, 1) + 1 >= PATIENCE || atomic_load(&is_last_request)) {
+      restore_terminal();
+      cterminal_die(number);
+    }
   }
   char byte = (char)number;
   write_all(atomic_load(&signal_pipe), &byte, 1);
@@ -239,6 +260,19 @@ void cterminal_listen(int pipe) {
 }
 
 void cterminal_heard(void) { atomic_store(&unheard, 0); }
+
+void cterminal_end_at_next_signal(void) { atomic_store(&is_last_request, 1); }
+
+// An asynchronous command of a shell without job control inherits SIGINT and SIGQUIT as ignored. Swift's backtracer
+// takes SIGQUIT, and needs seconds for it.
+void cterminal_take_signals(void) {
+  set_default(SIGINT);
+  set_default(SIGQUIT);
+  struct sigaction ignore = {.sa_handler = SIG_IGN};
+  sigemptyset(&ignore.sa_mask);
+  sigaction(SIGPIPE, &ignore, NULL);   // writing fails with EPIPE
+  sigaction(SIGXFSZ, &ignore, NULL);   // and with EFBIG
+}
 
 int cterminal_is_dying(void) { return atomic_load(&unheard) > 0; }
 

@@ -4,32 +4,39 @@ import InspectorScreen
 import InspectorShell
 import SocketKit
 
-/// From the command line to the exit status: 0 success, 1 failure, 2 usage error.
+/// How a run ended.
+enum Ending: Equatable {
+    case status(Int32)
+    /// The process must raise this signal to end, so that its parent sees it.
+    case signal(Int32)
+}
+
+/// From the command line to the exit status. See `ExitRow`.
 enum Program {
     /// Runs the program. If a signal ended the run, ends the process by that signal.
     static func main(_ arguments: [String]) -> Int32 {
         StandardStream.openMissing()
-        signal(SIGPIPE, SIG_IGN)
+        CrashGuard.takeSignals()
         var invocation: Invocation
         do {
             invocation = try ArgumentParser.parse(Array(arguments.dropFirst()))
         } catch {
-            return complain(error.description, status: 2)
+            return complain(error.description, status: .usage)
         }
         // A program that is run inherits the original limit.
         if invocation.program == nil { DescriptorLimit.raise() }
         Elevation.judge(isWanted: invocation.isSecure)
         if let refusal = Elevation.refusal, let word = invocation.touching {
-            return complain("\(word): \(refusal)", status: 2)
+            return complain("\(word): \(refusal)", status: .usage)
         }
         if let program = invocation.program, let problem = whyNotRun(program) {
-            return complain(problem.sentence, status: problem.status)
+            return complain(problem.sentence, raw: problem.status)
         }
         invocation.host.peeks = invocation.host.peeks.ofThisRun()
         if case .script = invocation.mode, invocation.report.payload == nil {
             invocation.host.peeks.refusal = invocation.host.peeks.refusal ?? "a script prints its screen; use --payload"
         }
-        if invocation.opensSockets, let problem = LeastResources.secure() { return complain(problem, status: 1) }
+        if invocation.opensSockets, let problem = LeastResources.secure() { return complain(problem, status: .failure) }
         switch invocation.mode {
         case .attachable: return attachable()
         case .control(let program, let line): return ControlRun.run(program, line)
@@ -51,7 +58,7 @@ enum Program {
     /// Says which configuration file is read. A file that is refused is named with its mistake.
     private static func configurationPlace(_ invocation: Invocation) -> Int32 {
         let shown = show(ConfigFile.explanation(invocation))
-        do { _ = try ConfigFile.configuration(invocation) } catch { return complain(error.description, status: 2) }
+        do { _ = try ConfigFile.configuration(invocation) } catch { return complain(error.description, status: .usage) }
         return shown
     }
 
@@ -66,7 +73,7 @@ enum Program {
                 configuration = try ConfigFile.configuration(invocation)
             }
         } catch {
-            return complain(error.description, status: 2)
+            return complain(error.description, status: .usage)
         }
         switch invocation.mode {
         case .configuration:
@@ -79,7 +86,7 @@ enum Program {
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
         case .terminal where invocation.report.span != nil:
-            return complain("--for: goes with --once, --json or a pipe; a screen runs until you quit", status: 2)
+            return complain("--for: goes with --once, --json or a pipe; a screen runs until you quit", status: .usage)
         default: return TerminalRun.run(invocation, configuration, arguments)
         }
     }
@@ -95,11 +102,11 @@ enum Program {
         return CommandPath.Problem(sentence: "--stdin: \(input): \(POSIXErrno(errno).words)", status: 1)
     }
 
-    /// Lists the programs that can be attached to. Returns 1 if there are none, and prints what to do about it.
+    /// Lists the programs that can be attached to. Returns `nothing` if there are none, and prints what to do about it.
     private static func attachable() -> Int32 {
         let entries = AttachablePrograms.list()
         guard !entries.isEmpty else {
-            return complain("no program is inspectable; \(AttachablePrograms.howTo)", status: 1)
+            return complain("no program is inspectable; \(AttachablePrograms.howTo)", status: .nothing)
         }
         let next =
             StandardStream.output.isTerminal
@@ -109,7 +116,7 @@ enum Program {
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
         if invocation.recording.path == "-", form != .text {
-            return complain("--record: - is standard output, which has other output in this run", status: 2)
+            return complain("--record: - is standard output, which has other output in this run", status: .usage)
         }
         let wantsBytes = form == .bytes || !invocation.report.expectations.isEmpty
         let received = wantsBytes ? ReceivedBytes() : nil
@@ -121,34 +128,42 @@ enum Program {
             faults: FaultControl(invocation.faults))
         sources.faults.opensOnly(invocation.opening)
         if let problem = sources.prepare(invocation) { return problem }
-        if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: 0) }
+        if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: .success) }
         let inbox: Inbox
-        do throws(SocketError) { inbox = try Inbox() } catch { return complain(error.detail, status: 1) }
+        do throws(SocketError) { inbox = try Inbox() } catch { return complain(error.detail, status: .failure) }
         let run = ReportRun(
             form, isOnce: isOnce, lints: invocation.lints, sources: sources, inbox: inbox, options: invocation.report,
             received: received, isSilent: invocation.recording.path == "-")
-        let ending = run.run(invocation.opening)
+        return end(run.run(invocation.opening), sources)
+    }
+
+    /// Closes the sources and the recording. Returns the exit status, or ends the process by the signal that ended the
+    /// run.
+    static func end(_ ending: Ending, _ sources: SourceList) -> Int32 {
         sources.close()
         switch ending {
         case .status(let status): return sources.recordingEnding(status)
-        case .signal(let number): CrashGuard.die(by: number)
+        case .signal(let number):
+            _ = sources.recordingEnding(1)
+            CrashGuard.die(by: number)
         }
     }
 
     private static func with(
-        _ configuration: Configuration, _ invocation: Invocation, _ run: (SourceList) -> Int32
+        _ configuration: Configuration, _ invocation: Invocation, _ run: (SourceList) -> Ending
     ) -> Int32 {
         let sources = SourceList(
             keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
             opensSeveral: invocation.opensSeveral, faults: FaultControl(invocation.faults, configuration))
         if let problem = sources.prepare(invocation) { return problem }
-        let status = run(sources)
-        sources.close()
-        return sources.recordingEnding(status)
+        return end(run(sources), sources)
     }
 
     /// Writes one line to standard error and returns the status.
-    static func complain(_ sentence: String, status: Int32) -> Int32 {
+    static func complain(_ sentence: String, status: ExitStatus) -> Int32 { complain(sentence, raw: status.rawValue) }
+
+    /// Writes one line to standard error and returns a status that is a shell's.
+    private static func complain(_ sentence: String, raw status: Int32) -> Int32 {
         StandardStream.error.writeLine("socktui: \(sentence)")
         return status
     }
@@ -166,8 +181,12 @@ enum Program {
     /// Returns the exit status after a write to standard output. A reader that left early got all it wanted. Any other
     /// failure lost output, and is reported.
     static func status(of outcome: StandardStream.Outcome, otherwise status: Int32) -> Int32 {
-        guard case .failed(let number) = outcome else { return status }
-        return complain("standard output: \(String(cString: strerror(number)))", status: 1)
+        switch outcome {
+        case .written, .nobodyReads: return status
+        case .failed(let number):
+            return complain("standard output: \(String(cString: strerror(number)))", status: .failure)
+        case .interrupted: return complain("standard output: its reader did not take the last lines", status: .failure)
+        }
     }
 }
 
@@ -187,18 +206,18 @@ extension SourceList {
     func prepare(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
         if let problem = faults.begin(with: invocation.faults, opening: invocation.opening) {
             beforeComplaint()
-            return Program.complain(problem, status: 2)
+            return Program.complain(problem, status: .usage)
         }
         if invocation.isControlled, let problem = serveControl() {
             beforeComplaint()
-            return Program.complain(problem, status: 1)
+            return Program.complain(problem, status: .failure)
         }
         if invocation.opening.contains(.capture) {
             do throws(AttachError) {
                 try openCapture(invocation.capture)
             } catch {
                 beforeComplaint()
-                return Program.complain("capture: \(error.sentence)", status: 1)
+                return Program.complain("capture: \(error.sentence)", status: .failure)
             }
         }
         guard !invocation.recording.path.isEmpty else { return nil }
@@ -208,21 +227,32 @@ extension SourceList {
             return nil
         } catch {
             beforeComplaint()
-            return Program.complain("--record: \(error.detail)", status: 1)
+            return Program.complain("--record: \(error.detail)", status: .failure)
         }
     }
 
-    /// Reports what a capture lost, and how an incomplete recording ended. Returns 1 if anything is missing from it.
+    /// What the recording lost, as sentences.
+    private var recordingLosses: [String] {
+        guard let recording = recordingStatus else { return [] }
+        var losses: [String] = []
+        if let missing = recordingState?.missing { losses.append("--record: \(missing) are missing from the file") }
+        if let problem = recording.problem { losses.append(problem) }
+        if !recording.hasEnded { losses.append("--record: the end of the recording could not be written in time") }
+        return losses
+    }
+
+    /// Returns at least 1 if packets or a part of the recording were lost. Called once the sources are closed.
+    func statusWithLosses(_ status: Int32) -> Int32 {
+        recordingLosses.isEmpty && capture?.hasLost != true ? status : max(1, status)
+    }
+
+    /// Reports what a capture and the recording lost. Returns the exit status.
     func recordingEnding(_ status: Int32) -> Int32 {
         let shortcomings = capture?.shortcomings ?? []
         if !shortcomings.isEmpty {
-            _ = Program.complain("capture: \(shortcomings.joined(separator: ", "))", status: 0)
+            _ = Program.complain("capture: \(shortcomings.joined(separator: ", "))", status: .success)
         }
-        guard let recording = recordingState else { return status }
-        var status = status
-        if let missing = recording.missing {
-            status = Program.complain("--record: \(missing) are missing from the file", status: max(1, status))
-        }
-        return recording.problem.map { Program.complain($0, status: max(1, status)) } ?? status
+        for loss in recordingLosses { _ = Program.complain(loss, status: .failure) }
+        return statusWithLosses(status)
     }
 }

@@ -10,14 +10,14 @@ enum TerminalRun {
     /// Runs until the user or a signal ends it. A terminal that can't be used is reported in one line, with status 2.
     static func run(_ invocation: Invocation, _ configuration: Configuration, _ arguments: [String]) -> Int32 {
         let inbox: Inbox
-        do throws(SocketError) { inbox = try Inbox() } catch { return Program.complain(error.detail, status: 1) }
+        do throws(SocketError) { inbox = try Inbox() } catch { return Program.complain(error.detail, status: .failure) }
         do throws(CursesTerminal.Refused) {
             let environment = try TerminalEnvironment.current(configuration)
             quietBacktraces(arguments)
             if invocation.opening.contains(.showHost) || invocation.opening.contains(.capture) { yieldToOthers() }
             return run(invocation, configuration, try open(environment, inbox), inbox)
         } catch {
-            return Program.complain(error.sentence, status: 2)
+            return Program.complain(error.sentence, status: .usage)
         }
     }
 
@@ -75,14 +75,10 @@ enum TerminalRun {
         terminal.learnBackground(within: .milliseconds(100))
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }
-        let ending = loop.run()
+        let signal = loop.run().signal
         leave()
         runner.finish()
-        sources.close()
-        switch ending {
-        case .quit: return sources.recordingEnding(runner.child.status ?? 0)
-        case .signal(let number): CrashGuard.die(by: number)
-        }
+        return Program.end(signal.map { .signal($0) } ?? .status(runner.child.status ?? 0), sources)
     }
 
     /// Gives the inspected programs priority over drawing on a busy host. Looks get their own low priority from their

@@ -143,9 +143,10 @@ struct RunTests {
                 && lines[2] == "\(lines[3]) \(lines[3])", "\(own.errors)")
     }
 
-    @Test("INT and TERM are passed on, and a second one ends what does not heed them", arguments: [SIGINT, SIGTERM])
-    func signals(number: Int32) throws {
-        let name = number == SIGINT ? "INT" : "TERM"
+    @Test(
+        "the first INT, TERM or HUP is passed on, and a second one ends what does not heed it",
+        arguments: [(SIGINT, "INT"), (SIGTERM, "TERM"), (SIGHUP, "HUP")])
+    func signals(number: Int32, name: String) throws {
         let script = "trap 'echo got; exit 9' \(name); echo ready; while :; do sleep 0.05; done"
         // A shell cannot trap what is ignored where it begins, as SIGINT is in the background.
         let run = ["env", "--default-signal=INT", Program.path, "run", "--", "sh", "-c"]
@@ -154,13 +155,14 @@ struct RunTests {
         kill(heeding.process, number)
         #expect(eventually { heeding.hasEnded }, "\(heeding.complaints)")
         #expect(heeding.exitStatus == 9 && heeding.complaints.contains("got"), "\(heeding.complaints)")
-        let stubborn = "trap 'echo no' INT TERM; echo $$; while :; do sleep 0.05; done"
+        let stubborn = "trap 'echo no' INT TERM HUP; echo $$; while :; do sleep 0.05; done"
         let deaf = try Peer(run + [stubborn])
         try #require(eventually { deaf.complaints.contains("\n") })
         let child = try #require(pid_t(deaf.complaints.split(separator: "\n")[0]))
         kill(deaf.process, number)
         #expect(eventually { deaf.complaints.contains("no") } && !deaf.hasEnded)
-        kill(deaf.process, number)
+        // Another one, since the same one within a moment counts once.
+        kill(deaf.process, number == SIGTERM ? SIGINT : SIGTERM)
         #expect(eventually { deaf.hasEnded })
         #expect(eventually { kill(child, 0) != 0 }, "the program was left behind")
     }

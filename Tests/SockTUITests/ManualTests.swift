@@ -17,6 +17,8 @@ struct ManualTests {
         ("keys", "keys.md", { ManualLists.keys }), ("commands", "keys.md", { ManualLists.instructions }),
         ("filter", "keys.md", { ManualLists.filter }), ("command line", "options.md", { ManualLists.commands }),
         ("options", "options.md", { ManualLists.options }), ("warnings", "options.md", { ManualLists.warnings }),
+        ("exit status", "options.md", { ManualLists.exits(ExitRow.all) }),
+        ("exit status", "xray.md", { ManualLists.exits(ExitRow.rows(about: ["why", "host --check", "attach"])) }),
         ("faults", "faults.md", { ManualLists.faults }), ("points", "faults.md", { ManualLists.points }),
         ("steps", "automation.md", { ManualLists.steps }), ("events", "json.md", { EventLists.json }),
         ("events", wire, { EventLists.wire }), ("events", "socktui.schema.json", { EventLists.schema }),
@@ -62,6 +64,15 @@ struct ManualTests {
             }
         }
         #expect(kinds == Set(SocketEvent.Kind.allCases.map(\.rawValue)))
+    }
+
+    @Test("the table of exit statuses has every status, and is about commands that there are")
+    func exits() {
+        let known = Set(CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name))
+        let named = ExitRow.all.flatMap(\.commands).compactMap { $0.split(separator: " ").first.map(String.init) }
+        #expect(known.isSuperset(of: named))
+        let statuses = Set(ExitRow.all.map(\.status))
+        #expect(statuses.isSuperset(of: ExitStatus.allCases.map { "\($0.rawValue)" }))
     }
 
     private static func text(_ path: String) -> String? {
@@ -127,6 +138,17 @@ enum ManualLists {
                 guard let help = option.help else { return nil }
                 let commands = option.commands.isEmpty ? "" : option.commands.sorted().joined(separator: ", ")
                 return [code("\(option.name) \(option.value?.name ?? "")"), help, commands]
+            })
+    }
+
+    static func exits(_ rows: [ExitRow]) -> [String] {
+        table(
+            ["with", "status", "means", "on standard error"],
+            rows.map {
+                [
+                    $0.commands.isEmpty ? $0.who : $0.commands.map(code).joined(separator: ", "), $0.status, $0.means,
+                    $0.errors,
+                ]
             })
     }
 

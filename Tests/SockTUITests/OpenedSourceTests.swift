@@ -101,7 +101,7 @@ struct EndedFileTests {
     }
 
     private static func found(_ request: FindRequest, in sources: SourceList) throws -> [FindProgress] {
-        let inbox = Inbox()
+        let inbox = try Inbox()
         PayloadFinder(sources: sources, inbox: inbox).start(request)
         var reports: [FindProgress] = []
         let end = ContinuousClock.now + .seconds(60)

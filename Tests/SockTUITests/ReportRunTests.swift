@@ -8,6 +8,18 @@ import Testing
 @testable import InspectorShell
 @testable import SockTUI
 
+/// A source that keeps what it is told to close.
+private final class ClosingEngine: OpeningSource {
+    private let asked = Lock<[SocketID]>([])
+    var closed: [SocketID] { asked.withLock { $0 } }
+
+    func perform(_ command: SocketCommand) {
+        if case .close = command.action { asked.withLock { $0.append(command.socket) } }
+    }
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) { then(nil) }
+    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {}
+}
+
 /// An engine whose first snapshot was made before a connection was opened, and comes after the news of it.
 private final class LateEngine: OpeningSource {
     private struct State {
@@ -38,16 +50,21 @@ private final class LateEngine: OpeningSource {
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         state.withLock { $0.opened = then }
     }
+    func perform(_ command: SocketCommand) {}
+}
 
+/// What these sources have no use for.
+extension OpeningSource {
     func info(ordinal: Int) -> ProgramInfo { ProgramInfo(ordinal: ordinal, name: "late", process: 1, isOurs: true) }
     var isAwaited: Bool { false }
     var hasAnswered: Bool { true }
-    func perform(_ command: SocketCommand) {}
     func takeNotices() -> [String] { [] }
     func close() {}
     func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {}
     func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError) {}
-    func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream { throw Self.refused }
+    func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream {
+        throw SocketError(.other, operation: "stream", detail: "")
+    }
     func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {}
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {}
     func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {}
@@ -69,6 +86,28 @@ struct ReportRunTests {
         await #expect(processExitsWith: .exitCode(1)) { exit(try status(ofProgramThatSends: [9, 9, 9, 9, 9, 9, 9])) }
         await #expect(processExitsWith: .exitCode(0)) { exit(try status(ofProgramThatSends: [])) }
     }
+
+    @Test("its connections are closed once each, and no more at a time than the events that fit")
+    func closing() {
+        let engine = ClosingEngine()
+        let sources = SourceList(own: engine)
+        var snapshot = EngineSnapshot(engine: "closing", time: .zero, wallNanoseconds: 0)
+        snapshot.sockets = (1...3_000).map {
+            SocketSnapshot(id: SocketID($0), role: .accepted, phase: .connected, target: "", opened: .zero)
+        }
+        var (closing, before) = (SourceList.Closing(), 0)
+        while closing.step(snapshot, sources) > 0 {
+            let now = engine.closed
+            #expect(now.count > before && (now.count - before) * 8 <= EngineConfiguration().eventCapacity)
+            guard now.count > before else { return }
+            before = now.count
+            let gone = Set(now)
+            for index in snapshot.sockets.indices where gone.contains(snapshot.sockets[index].id) {
+                snapshot.sockets[index].phase = .closed
+            }
+        }
+        #expect(engine.closed == (1...3_000).map { SocketID($0) })
+    }
 }
 
 /// The status of a run that is attached to a program, which greets it, sends these bytes and ends.
@@ -85,7 +124,7 @@ private func status(ofProgramThatSends bytes: [UInt8]) throws -> Int32 {
     let listener = SocketListener(engine: SocketEngine(), delegate: program)
     defer { withExtendedLifetime((folder, listener)) {} }
     try listener.listen(on: .unix(path: path))
-    let run = ReportRun(.json, isOnce: false, lints: LintSettings(), sources: SourceList())
+    let run = ReportRun(.json, isOnce: false, lints: LintSettings(), sources: SourceList(), inbox: try Inbox())
     let ending = run.run([.attach(path)])
     return if case .status(let status) = ending { status } else { 2 }
 }

@@ -169,6 +169,22 @@ struct RecorderTests {
         #expect(found.count > 500_000 && bytes.suffix(found.count) == found[...])
     }
 
+    @Test("a file that is removed meanwhile, or that has no room for its end, is a problem of the recording")
+    func lostFile() throws {
+        let removed = try Talk()
+        let recorder = try SocketRecorder(removed.pair.engine, to: removed.file)
+        try removed.receives([1, 2, 3])
+        unlink(removed.file)
+        recorder.stop()
+        #expect(
+            recorder.status.problem
+                == "the recording ended: \(removed.file): the file was removed while it was written")
+        let kept = try Talk()
+        let good = try SocketRecorder(kept.pair.engine, to: kept.file)
+        good.stop()
+        #expect(good.status.problem == nil && good.status.hasEnded)
+    }
+
     @Test("what cannot be is refused with a sentence")
     func refused() throws {
         let talk = try Talk()

@@ -146,6 +146,9 @@ package final class Peer {
     /// What it wrote to stderr.
     package var complaints: String { ChildProcess.text(of: errors) }
 
+    /// The signal that ended it; `nil`: it is not known to be gone, or it exited.
+    package var endSignal: Int32? { status.flatMap { $0 & 0x7F == 0 ? nil : $0 & 0x7F } }
+
     /// Its exit status; `nil`: it is not known to be gone, or a signal ended it.
     package var exitStatus: Int32? { status.flatMap { $0 & 0x7F == 0 ? $0 >> 8 & 0xFF : nil } }
 

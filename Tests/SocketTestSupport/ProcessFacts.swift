@@ -20,6 +20,13 @@ package enum ProcessFacts {
         return words.flatMap { $0.count > 1 ? Int($0[1]) : nil }.map { $0 << 10 }
     }
 
+    /// Whether a process handles a signal.
+    package static func catches(_ signal: Int32, _ process: pid_t) -> Bool {
+        let lines = text("/proc/\(process)/status").split(separator: "\n")
+        let mask = lines.first { $0.hasPrefix("SigCgt:\t") }.flatMap { UInt64($0.dropFirst(8), radix: 16) }
+        return (mask ?? 0) & 1 << UInt64(signal - 1) != 0
+    }
+
     /// Bytes that a process has written to files, pipes and terminals; nil where that cannot be read.
     package static func writtenBytes(_ process: pid_t) -> Int? {
         let lines = text("/proc/\(process)/io").split(separator: "\n")

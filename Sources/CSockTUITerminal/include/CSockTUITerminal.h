@@ -6,6 +6,10 @@
 // Lets every signal through on this thread: a parent may have blocked them, and children inherit that.
 void cterminal_unblock_signals(void);
 
+// What signals do in any run: INT and QUIT end it, also where they were inherited as ignored, and a write to a closed
+// pipe or past a file's limit fails.
+void cterminal_take_signals(void);
+
 // Remembers the settings of the terminal `tty`, before curses changes them. 0, or -1 with errno.
 int cterminal_remember(int tty);
 
@@ -34,12 +38,16 @@ int cterminal_begin_picture(int screen);
 // Writes to `screen` what was kept, at once where the terminal takes it, and lets the rest through again.
 void cterminal_end_picture(int screen);
 
-// INT TERM HUP QUIT TSTP and CONT write their number as one byte into `pipe`, unless they were ignored. Whoever sends
-// three signals that end a program before the first was heard ends it there and then, terminal restored.
+// INT TERM HUP QUIT TSTP and CONT write their number as one byte into `pipe`, unless they are ignored. One that is
+// repeated within 50 ms counts once. Whoever sends three signals that end a program before the first was heard ends it
+// there and then, terminal restored.
 void cterminal_listen(int pipe);
 
 // The byte of a signal has been read.
 void cterminal_heard(void);
+
+// From now on the next signal that ends a program ends it there and then.
+void cterminal_end_at_next_signal(void);
 
 // Whether a signal that ends a program has come and was not heard yet.
 int cterminal_is_dying(void);

@@ -28,6 +28,8 @@ package struct JSONLines: Sendable {
     private var hasBegun = false
     /// The sequence number of the next event to request.
     package private(set) var nextEvent: UInt64 = 0
+    /// The total number of events lost.
+    package private(set) var lost: UInt64 = 0
 
     /// Writes the transferred bytes, or `nil` if they are not written.
     private var payload: PayloadLines?
@@ -150,9 +152,13 @@ package struct JSONLines: Sendable {
         return lines
     }
 
-    /// Returns the last line.
-    package func end(_ snapshot: EngineSnapshot, status: Int) -> String {
-        line("end", snapshot.time, [JSON.Member("status", JSON(status))] + SocketJSON.counters(snapshot.counters))
+    /// Returns the last line. If a signal ends the run, the status is the one that a shell gives it.
+    package func end(_ snapshot: EngineSnapshot, status: Int32, signal: Int32? = nil) -> String {
+        let ending = [
+            JSON.Member("status", JSON(Int(signal.map { 128 + $0 } ?? status))),
+            JSON.Member("signal", JSON(signal.map(SignalWords.name))),
+        ]
+        return line("end", snapshot.time, ending + SocketJSON.counters(snapshot.counters))
     }
 
     private var json: SocketJSON { SocketJSON(clock: clock) }
@@ -188,6 +194,7 @@ package struct JSONLines: Sendable {
 
     private mutating func gap(upTo sequence: UInt64, _ time: MonotonicTime) -> [String] {
         guard sequence > nextEvent else { return [] }
+        lost.saturate(adding: sequence - nextEvent)
         if let last = losses.last, time - last.time < .milliseconds(100) {
             losses[losses.count - 1].count.saturate(adding: sequence - nextEvent)
         } else {

@@ -13,12 +13,17 @@ package struct TextLines: Sendable {
     /// The sequence number of the next event to request.
     package var nextEvent: UInt64 { model.log.next }
 
+    /// The total number of events lost, those that one snapshot had too many of included.
+    package var lost: UInt64 { model.log.lost.saturatingAdd(skipped) }
+    private var skipped: UInt64 = 0
+
     /// Returns the lines for a snapshot, without line endings.
     package mutating func absorb(_ snapshot: EngineSnapshot) -> [String] {
         if snapshot.sockets.contains(where: { $0.host != nil }) { return absorbHost(snapshot) }
         _ = model.update(.snapshot(snapshot))
         defer { next = model.log.end }
         let first = max(next, model.log.first)
+        skipped.saturate(adding: UInt64(first - next))
         return (first..<max(first, model.log.end)).compactMap { number in
             model.log[number].map { Self.trimmed(EventLine(width: 100).line($0, model).text.dropFirst()) }
         }

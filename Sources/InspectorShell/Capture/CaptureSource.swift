@@ -106,6 +106,9 @@ package final class CaptureSource: SocketSource {
         return info
     }
 
+    /// Whether packets were lost that the capture was to show.
+    package var hasLost: Bool { state.withLock { $0.counts.dropped > 0 || $0.sessions.refused > 0 } }
+
     /// What the capture is missing, in words. Empty if it is complete.
     package var shortcomings: [String] {
         state.withLock { state in

@@ -10,9 +10,9 @@ package struct Refusal: Error {
     package var sentence: String
     /// What the user can choose from, a line each.
     package var choices: [String]
-    package var status: Int32
+    package var status: ExitStatus
 
-    package init(sentence: String, choices: [String] = [], status: Int32 = 1) {
+    package init(sentence: String, choices: [String] = [], status: ExitStatus = .failure) {
         (self.sentence, self.choices, self.status) = (sentence, choices, status)
     }
 }
@@ -40,7 +40,9 @@ package struct CaptureFile {
         let rows = chosen(index)
         guard !rows.isEmpty else {
             let end = index.problemAtEnd.map { "; " + $0 } ?? ""
-            throw Refusal(sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter") + end)
+            throw Refusal(
+                sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter") + end,
+                status: index.problemAtEnd == nil ? .nothing : .failure)
         }
         let problems = [index.problemAtEnd, needsAll ? index.shortcoming : nil].compactMap { $0 }
         let problem = problems.isEmpty ? nil : "\(path): \(problems.joined(separator: "; "))"
@@ -54,7 +56,7 @@ package struct CaptureFile {
             let more = rows.count > 50 ? ["and \(rows.count - 50) more"] : []
             throw Refusal(
                 sentence: "\(path): \(rows.count) sessions match, but this needs one; name it as in id:1",
-                choices: rows.prefix(50).map(\.words) + more, status: 2)
+                choices: rows.prefix(50).map(\.words) + more, status: .usage)
         }
         return row
     }

@@ -107,9 +107,9 @@ package enum Awaited {
 
 extension ReplayRequest {
     /// Returns the session that the filter selects, and its traffic.
-    package func session() throws(Refusal) -> (row: ExportRow, conversation: ExportedConversation) {
+    package func session() throws(Refusal) -> (row: ExportRow, conversation: ExportedConversation, isDamaged: Bool) {
         let capture = CaptureFile(path: file, filter: filter)
-        let (rows, start, _) = try capture.rows()
+        let (rows, start, problem) = try capture.rows()
         let row = try capture.one(of: rows)
         guard row.isStream else { throw Refusal(sentence: "\(row.id): datagrams cannot be played, only streams") }
         let conversation = try capture.conversation(
@@ -126,6 +126,6 @@ extension ReplayRequest {
         if row.isPlaintext, tls == nil {
             StandardStream.error.writeLine("socktui: \(row.id) was TLS; --connect tls://\(address) uses it again")
         }
-        return (row, conversation)
+        return (row, conversation, problem != nil)
     }
 }

@@ -164,14 +164,17 @@ package final class ChildRunner: Sendable {
     }
 
     /// Ends the program if it is running, with SIGTERM, and after one second with SIGKILL. None is started after that.
-    package func stop() {
+    /// Returns whether it was running.
+    @discardableResult
+    package func stop() -> Bool {
         state.withLock { $0.isStopped = true }
-        guard signal(SIGTERM) else { return }
+        guard signal(SIGTERM) else { return false }
         // A stopped program handles no signal until it continues.
         signal(SIGCONT)
-        guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return }
+        guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return true }
         signal(SIGKILL)
         _ = gone.wait(timeout: .now() + Self.patience)
+        return true
     }
 
     // MARK: Status and news

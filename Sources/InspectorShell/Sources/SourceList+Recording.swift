@@ -74,7 +74,7 @@ extension SourceList {
     package func stopRecording() -> RecordingState? {
         guard let current = recording.withLock({ $0 }), !current.recorder.status.hasEnded else { return nil }
         // An attached program sends each event only once, to the screen.
-        if hasOwnOnly { recordLastState() }
+        if hasOwnOnly { takeState(eventsFrom: nil) }
         recording.withLock { $0 = nil }
         recordAttached(by: nil)
         current.end()
@@ -84,14 +84,4 @@ extension SourceList {
     /// The status of the recording, or `nil` if nothing is recorded.
     package var recordingStatus: SocketRecorder.Status? { recording.withLock { $0 }?.recorder.status }
     package var recordingState: RecordingState? { recording.withLock { $0 }?.state }
-
-    /// Records the final state, which may be later than the last one shown. With `takesEvents`, it also takes the
-    /// events since then, because nothing else needs them.
-    package func recordLastState(takesEvents: Bool = false) {
-        let isAnswered = DispatchSemaphore(value: 0)
-        var request = SnapshotRequest(kernel: .all, eventsFrom: takesEvents ? 0 : nil)
-        request.jump = jump
-        requestSnapshot(request) { _ in isAnswered.signal() }
-        _ = isAnswered.wait(timeout: .now() + .seconds(1))
-    }
 }

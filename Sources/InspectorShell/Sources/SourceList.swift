@@ -26,7 +26,7 @@ package final class SourceList: Sendable {
     /// The other ends of connections, or `nil` if they are not looked up.
     package let peers = Lock<[SocketID: PeerEnd]?>(nil)
 
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         let source: any SocketSource
         let ordinal: Int
     }
@@ -107,7 +107,7 @@ package final class SourceList: Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    private var entries: [Entry] { state.withLock { $0.entries } }
+    var entries: [Entry] { state.withLock { $0.entries } }
 
     /// Whether something was opened on the program's own engine, or may be.
     package var usesOwnEngine: Bool { state.withLock { $0.own != nil || $0.entries.isEmpty } }
@@ -385,12 +385,4 @@ package final class SourceList: Sendable {
 
     /// Tells the sources that no requests will follow for a while.
     package func rest() { for entry in entries { entry.source.rest() } }
-
-    /// Removes what other programs could see, such as socket files, before the program ends.
-    package func close() {
-        let recording = recording.withLock { $0 }
-        if recording != nil { recordLastState(takesEvents: true) }
-        for entry in entries { entry.source.close() }
-        recording?.end()
-    }
 }

@@ -87,12 +87,10 @@ enum ManPage {
     }
 
     private static var status: [String] {
-        [".SH EXIT STATUS"] + entry("0", "success")
-            + entry(
-                "1",
-                "a connection, a listener or a step of a script failed, a TLS file cannot be used, or "
-                    + "what --expect names was not received")
-            + entry("2", "usage error") + [".SH SEE ALSO", ".BR ss (8),", ".BR nc (1)"]
+        [".SH EXIT STATUS", escaped("With --json, end has the same status, and the signal if one ended the run.")]
+            + ExitRow.all.flatMap { row in
+                entry("\(row.status)  \(row.who)", row.means + ". Standard error: " + row.errors + ".")
+            } + [".SH SEE ALSO", ".BR ss (8),", ".BR nc (1)"]
     }
 
     private static func entry(_ term: String, _ text: String) -> [String] {

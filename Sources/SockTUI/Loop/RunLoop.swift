@@ -14,6 +14,8 @@ final class RunLoop {
     enum Ending: Equatable {
         case quit
         case signal(Int32)
+
+        var signal: Int32? { if case .signal(let number) = self { number } else { nil } }
     }
 
     private(set) var ending: Ending?
@@ -143,7 +145,9 @@ final class RunLoop {
         case SIGTSTP: perform(.suspend)
         // The running program gets the signal, and this one continues as long as it does.
         case SIGINT where runner.child.signal(SIGINT): break
-        default: ending = ending ?? .signal(signal)
+        default:
+            ending = ending ?? .signal(signal)
+            CrashGuard.endAtNextSignal()
         }
     }
 

@@ -47,6 +47,9 @@ struct ReportLines {
     /// The first event to request next.
     var nextEvent: UInt64 { json?.nextEvent ?? text?.nextEvent ?? 0 }
 
+    /// The number of events that are missing from the lines.
+    var lost: UInt64 { json?.lost ?? text?.lost ?? 0 }
+
     mutating func absorb(_ snapshot: EngineSnapshot, among others: Surroundings) -> [String] {
         if isOnce, text != nil { return TextLines.table(snapshot) }
         return json?.absorb(snapshot, among: others) ?? text?.absorb(snapshot) ?? []
@@ -60,7 +63,7 @@ struct ReportLines {
     }
 
     /// Returns the lines that follow the last snapshot.
-    func end(_ snapshot: EngineSnapshot, status: Int32) -> [String] {
-        json.map { [$0.end(snapshot, status: Int(status))] } ?? []
+    func end(_ snapshot: EngineSnapshot, status: Int32, signal: Int32?) -> [String] {
+        json.map { [$0.end(snapshot, status: status, signal: signal)] } ?? []
     }
 }

@@ -6,13 +6,6 @@ import SocketKit
 /// A run without a screen. It prints what happens until everything it opened has ended, a signal arrives or the reader
 /// of standard output is gone.
 final class ReportRun {
-    /// How a run ended.
-    enum Ending: Equatable {
-        case status(Int32)
-        /// The process must raise this signal to end, so that its parent sees it.
-        case signal(Int32)
-    }
-
     private let runner: EffectRunner
     private let inbox: Inbox
     private let isOnce: Bool
@@ -51,20 +44,24 @@ final class ReportRun {
     private var childEnd: ContinuousClock.Instant?
     /// The other ends of connections, as last found.
     private var peers: [SocketID: PeerEnd] = [:]
-    /// The signals already passed to the running program.
-    private var passed: Set<Int32> = []
-    /// The signal that ends the run without another line.
-    private var interruption: Int32?
-    /// When the run gives up on a reader that accepts nothing, once SIGINT has arrived.
+    /// Whether a signal was passed to the running program.
+    private var hasPassed = false
+    /// The signal that ends the run.
+    private var signal: Int32?
+    /// When the run gives up on sockets that do not close and on a reader that accepts nothing, once it is ending.
     private var farewellEnd: ContinuousClock.Instant?
+    /// Whether the last snapshots are being taken.
+    private var isClosing = false
 
     /// The most events kept by a run that prints once. Earlier ones are lost, which the event numbers show.
     private static let eventLimit = 1 << 16
     /// The minimum and maximum time that sockets are given to open before a single snapshot.
     private static let moment = Duration.milliseconds(500)
     private static let limit = Duration.seconds(10)
-    /// How long sockets are given to close after SIGINT, and the reader to accept the last lines.
-    private static let farewell = Duration.seconds(1)
+    /// How long the run takes to end: its sockets to close, and its reader to accept the last lines. The reader has
+    /// `reading` of that at least.
+    private static let farewell = Duration.milliseconds(900)
+    private static let reading = Duration.milliseconds(300)
 
     /// `received` gets what the sources' own sockets receive. It is required if something is expected or the form is
     /// bytes.
@@ -108,50 +105,52 @@ final class ReportRun {
         while true {
             // Read this first, so that the snapshot includes the answers.
             let hasAnswered = runner.sources.hasAnswered
-            if let signal = runPass(eventsFrom: 0), !passes(signal) { return .signal(signal) }
+            runPass(eventsFrom: 0)
+            if signal != nil { return finish(last.map(absorbOnce) ?? []) }
             let passed = ContinuousClock.now - begin
             if hasAnswered, let distance, instant == nil, let moment = last?.moment {
                 guard moment.last - moment.first >= distance else { return beyond(moment) }
                 (instant, events) = (moment.first + distance, [])
                 continue
             }
-            if var last, passed > moment, hasAnswered && isSettled(last) || passed > limit && child == nil {
-                last.events = events
-                return finish(absorb(last))
+            if let last, passed > moment, hasAnswered && isSettled(last) || passed > limit && child == nil {
+                return finish(absorbOnce(last))
             }
             if passed > limit + .seconds(5), child == nil {
-                return .status(Program.complain("no answer", status: 1))
+                return .status(Program.complain("no answer", status: .failure))
             }
         }
     }
 
     private func beyond(_ moment: SnapshotMoment) -> Ending {
         let end = InstantText.text(moment.last - moment.first)
-        return .status(Program.complain("--at: what was opened ends at \(end)", status: 1))
+        return .status(Program.complain("--at: what was opened ends at \(end)", status: .failure))
     }
 
     private func stream() -> Ending {
         let end = span.map { ContinuousClock.now + $0 }
         while true {
-            let signal = runPass(eventsFrom: lines.nextEvent).flatMap { passes($0) ? nil : $0 }
-            var text = last.map(absorb) ?? []
-            if signal == SIGINT { return finish(text + closeAll()) }
-            if isOver || signal == nil && end.map({ .now >= $0 }) ?? false {
+            runPass(eventsFrom: lines.nextEvent)
+            let text = last.map(absorb) ?? []
+            if isOver {
                 listen()
                 conversation?.finish()
                 return finish(text)
             }
             if case .broken(let outcome)? = conversation?.verdict { return ending(after: outcome) }
-            if conversation?.verdict != nil, signal == nil {
-                text += closeAll()
-                return finish(text)
+            if signal != nil || conversation?.verdict != nil || end.map({ .now >= $0 }) ?? false {
+                return finish(text + closeAll())
             }
-            if let signal { return .signal(signal) }
             let outcome = put(text)
             guard outcome == .written else { return ending(after: outcome) }
-            // SIGINT arrived while the reader was stalled, and the reader has now resumed.
-            if farewellEnd != nil { return finish(closeAll()) }
         }
+    }
+
+    /// Formats the one snapshot that is printed, with all events so far.
+    private func absorbOnce(_ snapshot: EngineSnapshot) -> [String] {
+        var snapshot = snapshot
+        (snapshot.before, snapshot.events) = (nil, events)
+        return absorb(snapshot)
     }
 
     private func absorb(_ snapshot: EngineSnapshot) -> [String] {
@@ -174,31 +173,33 @@ final class ReportRun {
         conversation?.step { bytes in StandardStream.output.write(bytes: bytes, until: interruptible) }
     }
 
-    /// Closes every socket of this program, so that the last lines say how each ended. Waits at most one second. A
-    /// second signal ends the run at once.
+    /// Takes what has happened until now, and closes every socket of this program, so that the last lines say how each
+    /// ended. Gives up when `farewell` has passed.
     private func closeAll() -> [String] {
-        farewellEnd = .now + Self.farewell
-        runner.child.stop()
-        guard programs == nil else { return [] }
-        runner.sources.close()
-        let end = ContinuousClock.now + Self.farewell
-        defer { farewellEnd = .now + Self.farewell }
+        (isClosing, farewellEnd) = (true, farewellEnd ?? .now + Self.farewell)
+        if runner.child.stop() { farewellEnd = .now + Self.farewell }
+        runner.sources.stopAccepting()
+        let end = (farewellEnd ?? .now) - Self.reading
+        var closing = SourceList.Closing()
         var text: [String] = []
+        var open = last.map { closing.step($0, runner.sources) } ?? 0
+        var isLate = true
         repeat {
-            for socket in last?.sockets ?? [] where socket.phase != .closed {
-                runner.perform(.send(.close(socket.id, .now)))
-            }
-            interruption = runPass(eventsFrom: lines.nextEvent)
-            guard interruption == nil else { break }
+            // Requested before the sources were stopped, it lacks what they had.
+            let isOlder = isUnderWay
+            runPass(eventsFrom: lines.nextEvent)
+            isLate = isLate && (isOlder || isUnderWay)
             text += last.map(absorb) ?? []
-        } while last?.sockets.contains { $0.phase != .closed } ?? false && ContinuousClock.now < end
+            open = last.map { closing.step($0, runner.sources) } ?? 0
+        } while (isLate || open > 0 || child?.isRunning ?? false) && .now < end
         return text
     }
 
-    /// Waits for a tick and requests a snapshot. Returns the signal that ends the program, if one arrived.
-    private func runPass(eventsFrom: UInt64) -> Int32? {
+    /// Waits for a tick and requests a snapshot. Returns early once a signal ends the run. The last snapshots follow
+    /// each other at once.
+    private func runPass(eventsFrom: UInt64) {
         var pipe = pollfd(fd: inbox.readEnd, events: Int16(POLLIN), revents: 0)
-        let end = ContinuousClock.now + RunLoop.tick
+        let end = ContinuousClock.now + (isClosing ? .zero : RunLoop.tick)
         // One at a time: events are sent only once, so each snapshot must be printed.
         if !isUnderWay {
             (isUnderWay, answeredAtRequest) = (true, answered)
@@ -210,12 +211,12 @@ final class ReportRun {
         while !hasSnapshot || ContinuousClock.now < end && conversation?.verdict == nil {
             let next = conversation?.deadline.map { min($0, end) } ?? end
             poll(&pipe, 1, Int32(max(0, (next - ContinuousClock.now).wholeNanoseconds / 1_000_000) + 1))
-            if let signal = takeSignal() { return signal }
+            hear()
+            if signal != nil, !isClosing { return }
             listen()
             for message in inbox.take() { hasSnapshot = absorb(message) || hasSnapshot }
-            if !hasSnapshot, ContinuousClock.now > end + Self.limit { return nil }
+            if !hasSnapshot, .now > (isClosing ? farewellEnd : nil) ?? end + Self.limit { return }
         }
-        return nil
     }
 
     /// Handles a message. Returns whether it was a snapshot.
@@ -228,7 +229,9 @@ final class ReportRun {
             isUnderWay = false
             answeredInLast = answeredAtRequest
             conversation?.look(snapshot)
-            if isOnce { events = (events + snapshot.events).suffix(Self.eventLimit) }
+            // The events of an opened recording arrive with its earlier snapshots.
+            let new = (snapshot.before ?? []).flatMap(\.events) + snapshot.events
+            if isOnce { events = (events + new).suffix(Self.eventLimit) }
             return true
         case .opened, .relays:
             if connects, case .opened(let id, _) = message { conversation?.begin(with: id) }
@@ -274,12 +277,11 @@ final class ReportRun {
         return snapshot.sockets.allSatisfy { $0.phase == .closed } || .now > childEnd
     }
 
-    /// Passes a signal on to the running program. Returns whether this run continues. The same signal ends it the
-    /// second time.
+    /// Passes the first signal on to the running program. Returns whether this run continues.
     private func passes(_ signal: Int32) -> Bool {
-        guard signal == SIGINT || signal == SIGTERM, !passed.contains(signal) else { return false }
-        passed.insert(signal)
-        return runner.child.signal(signal)
+        guard !hasPassed, runner.child.signal(signal) else { return false }
+        hasPassed = true
+        return true
     }
 
     /// The refusals, and the requested connections that failed. Failed connections in the demo are intended.
@@ -299,7 +301,15 @@ final class ReportRun {
     }
 
     /// The failures reported at the end.
-    private var complaints: [String] {
+    private var complaints: [String] { outcomes + losses }
+
+    /// A stream that lacks events is not what was asked for. A single snapshot has the latest ones only.
+    private var losses: [String] {
+        guard !isOnce, !isSilent, lines.lost > 0 else { return [] }
+        return ["\(lines.lost) events were overwritten before they could be read"]
+    }
+
+    private var outcomes: [String] {
         switch conversation?.verdict {
         case .met: []
         case .failed(let sentence): failures + [sentence]
@@ -310,27 +320,43 @@ final class ReportRun {
     }
 
     /// The exit status of the program that was run, if there was one.
-    private var status: Int32 { runner.child.status ?? (complaints.isEmpty ? 0 : 1) }
+    private var status: Int32 {
+        guard let status = runner.child.status else { return complaints.isEmpty ? 0 : 1 }
+        return losses.isEmpty ? status : max(1, status)
+    }
 
     private func finish(_ text: [String]) -> Ending {
-        if let interruption { return .signal(interruption) }
         if case .broken(let outcome)? = conversation?.verdict { return ending(after: outcome) }
-        let outcome = put(text + (last.map { lines.end($0, status: status) } ?? []))
-        for complaint in complaints { _ = Program.complain(complaint, status: 1) }
+        // The last line has the status, which depends on the recording.
+        runner.sources.close()
+        let status = runner.sources.statusWithLosses(status)
+        let outcome = put(text + (last.map { lines.end($0, status: status, signal: signal) } ?? []))
+        for complaint in complaints { _ = Program.complain(complaint, status: .failure) }
         return ending(after: outcome)
     }
 
-    /// Returns the signal that ends the program, if one arrived. A stop signal takes effect here.
-    private func takeSignal() -> Int32? {
-        for signal in inbox.takeSignals() {
+    /// Takes the signals that have arrived. A stop signal takes effect here.
+    private func hear() {
+        for number in inbox.takeSignals() {
             CrashGuard.heard()
-            if signal == SIGTSTP { CrashGuard.stop() } else if signal != SIGCONT { return signal }
+            switch number {
+            case SIGTSTP: CrashGuard.stop()
+            case SIGCONT: break
+            case SIGQUIT:
+                runner.child.signal(SIGKILL)
+                CrashGuard.die(by: SIGQUIT)
+            case _ where passes(number): break
+            default:
+                if signal != nil { CrashGuard.die(by: number) }
+                signal = number
+                farewellEnd = farewellEnd ?? .now + Self.farewell
+                CrashGuard.endAtNextSignal()
+            }
         }
-        return nil
     }
 
-    /// Writes lines to standard output. Signals are handled even while the reader is stalled. The first SIGINT gives a
-    /// stalled reader a final second. Any other signal, or a second SIGINT, ends the run at once.
+    /// Writes lines to standard output. Signals are handled even while the reader is stalled. The first that ends the
+    /// run gives the reader what is left of `farewell`.
     private func put(_ lines: [String]) -> StandardStream.Outcome {
         guard !lines.isEmpty, !isSilent else { return .written }
         return StandardStream.output.write(lines.joined(separator: "\n") + "\n", until: interruptible)
@@ -338,23 +364,13 @@ final class ReportRun {
 
     private var interruptible: StandardStream.Interruption {
         StandardStream.Interruption(descriptor: inbox.readEnd, deadline: { [self] in farewellEnd }) { [self] in
-            isInterrupted()
-        }
-    }
-
-    /// Whether a signal arrived that leaves no time for another line.
-    private func isInterrupted() -> Bool {
-        guard let signal = takeSignal(), !passes(signal) else { return false }
-        if signal == SIGINT, farewellEnd == nil, !isOnce {
-            farewellEnd = .now + Self.farewell
+            hear()
             return false
         }
-        interruption = signal
-        return true
     }
 
     private func ending(after outcome: StandardStream.Outcome) -> Ending {
-        if outcome == .interrupted { return .signal(interruption ?? SIGINT) }
-        return .status(Program.status(of: outcome, otherwise: status))
+        let status = Program.status(of: outcome, otherwise: status)
+        return signal.map { .signal($0) } ?? .status(status)
     }
 }

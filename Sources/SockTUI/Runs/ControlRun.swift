@@ -20,10 +20,10 @@ enum ControlRun {
                 )
             }
             let answer = try ask(paths[0], line)
-            if answer.isRefused { return Program.complain(answer.text, status: 1) }
+            if answer.isRefused { return Program.complain(answer.text, status: .failure) }
             return Program.show(answer.text.isEmpty ? "" : answer.text + "\n")
         } catch {
-            return Program.complain(error.sentence, status: 1)
+            return Program.complain(error.sentence, status: .failure)
         }
     }
 

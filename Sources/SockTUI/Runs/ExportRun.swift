@@ -14,7 +14,8 @@ struct ExportRun {
     /// file.
     static func run(_ request: ExportRequest) -> Int32 {
         if request.output == nil, request.form?.isBinary == true, StandardStream.output.isTerminal {
-            return Program.complain("--as: standard output is a terminal; write -o FILE, or redirect it", status: 2)
+            return Program.complain(
+                "--as: standard output is a terminal; write -o FILE, or redirect it", status: .usage)
         }
         do throws(Refusal) {
             return try ExportRun(request: request).run()
@@ -102,7 +103,7 @@ struct ExportRun {
         init(_ request: ExportRequest) throws(Refusal) {
             guard let path = request.output else { return }
             guard !Self.isSame(path, request.file) else {
-                throw Refusal(sentence: "-o: \(path) is the file that is exported", status: 2)
+                throw Refusal(sentence: "-o: \(path) is the file that is exported", status: .usage)
             }
             do throws(SocketError) {
                 file = try RecordingFile(path, limit: nil, replaces: request.replaces)

@@ -5,8 +5,7 @@ import InspectorShell
 import SocketCore
 import SocketKit
 
-/// Implements `why` and `host --check`: look, print and end. Returns 0 if nothing is above a note (or below `--level`),
-/// 1 if something is wrong, 2 if that name is not found, 3 if the host couldn't be inspected.
+/// Implements `why` and `host --check`: look, print and end.
 enum HostRun {
     /// Prints why a program hangs.
     static func why(_ target: HostTarget, _ options: HostOptions, _ lints: LintSettings) -> Int32 {
@@ -14,14 +13,14 @@ enum HostRun {
         do throws(HostObserver.Problem) {
             let answer = try why(target, options, &watch)
             guard let answer else {
-                return Program.complain(nothing(target, watch), status: 2)
+                return Program.complain(nothing(target, watch), status: .nothing)
             }
             let text =
                 options.isJSON ? answer.json(.standard).text : answer.lines.joined(separator: "\n")
             let status: Int32 = answer.found.contains { $0.severity > .note } ? 1 : 0
             return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
         } catch {
-            return Program.complain(error.sentence, status: 3)
+            return Program.complain(error.sentence, status: .hidden)
         }
     }
 
@@ -60,14 +59,15 @@ enum HostRun {
         do throws(HostObserver.Problem) {
             try watch.settle(span: options.span, isOnce: options.isOnce)
         } catch {
-            return Program.complain(error.sentence, status: 3)
+            return Program.complain(error.sentence, status: .hidden)
         }
         let (found, count) = listed(watch, options)
         if count == 0, !options.filter.isEmpty {
             let why = FilterTerm.hostName(in: options.filter).map {
                 "; there is no key \($0.prefix { $0 != ":" }), so \($0) is taken for a host and its port"
             }
-            return Program.complain("\(options.filter): no socket of \(watch.place) matches\(why ?? "")", status: 2)
+            return Program.complain(
+                "\(options.filter): no socket of \(watch.place) matches\(why ?? "")", status: .nothing)
         }
         let text =
             options.isJSON

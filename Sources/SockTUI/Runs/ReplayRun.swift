@@ -8,7 +8,7 @@ import SocketWorkshop
 enum ReplayRun {
     static func run(_ request: ReplayRequest) -> Int32 {
         do throws(Refusal) {
-            let (row, conversation) = try request.session()
+            let (row, conversation, isDamaged) = try request.session()
             let plan = ReplayPlan(conversation)
             guard plan.sent > 0 || !plan.answer.isEmpty else {
                 throw Refusal(sentence: "\(row.id): no bytes passed")
@@ -19,8 +19,8 @@ enum ReplayRun {
             let report = ReplayReport(result, of: plan, session: "\(row.id)", address: request.address)
             let text = request.isJSON ? report.json.text : report.lines.joined(separator: "\n")
             let outcome = text.isEmpty ? .written : StandardStream.output.write(text + "\n")
-            if let problem = result.problem { _ = Program.complain(problem, status: 1) }
-            return Program.status(of: outcome, otherwise: result.isEqual ? 0 : 1)
+            if let problem = result.problem { _ = Program.complain(problem, status: .failure) }
+            return Program.status(of: outcome, otherwise: result.isEqual && !isDamaged ? 0 : 1)
         } catch {
             return Program.complain(error)
         }
@@ -44,7 +44,7 @@ enum ReplayRun {
                 let text = request.holeTexts[error.index]
                 throw Refusal(
                     sentence: "--hole: \(text) does not occur in the \(error.length) bytes of the recorded answers",
-                    status: 2)
+                    status: .usage)
             }
         }
     }

@@ -9,16 +9,16 @@ import SocketWorkshop
 enum SweepRun {
     static func run(_ request: ReplayRequest) -> Int32 {
         do throws(Refusal) {
-            let (row, conversation) = try request.session()
+            let (row, conversation, isDamaged) = try request.session()
             let exchanges = RecordedExchange.all(of: conversation)
             guard exchanges.indices.contains(request.exchange - 1) else {
-                throw Refusal(sentence: "--exchange: \(row.id) has \(exchanges.count) exchanges", status: 2)
+                throw Refusal(sentence: "--exchange: \(row.id) has \(exchanges.count) exchanges", status: .usage)
             }
             let exchange = exchanges[request.exchange - 1]
             guard !exchange.request.isEmpty else {
                 let next = exchanges.count > 1 ? "; write --exchange 2" : ""
                 throw Refusal(
-                    sentence: "\(row.id): the server spoke first, so there is no request to cut\(next)", status: 2)
+                    sentence: "\(row.id): the server spoke first, so there is no request to cut\(next)", status: .usage)
             }
             guard !exchange.answer.isEmpty else { throw Refusal(sentence: "\(row.id): the request was not answered") }
             if exchanges.count > 1 {
@@ -26,7 +26,7 @@ enum SweepRun {
                     "socktui: \(row.id) has \(exchanges.count) exchanges; this is \(request.exchange), and --exchange "
                         + "chooses another")
             }
-            return try report(request, row, exchanges)
+            return max(isDamaged ? 1 : 0, try report(request, row, exchanges))
         } catch {
             return Program.complain(error)
         }
@@ -48,7 +48,7 @@ enum SweepRun {
         let report = SweepReport(summary)
         let text = request.isJSON ? report.json.map(\.text) : report.lines
         let outcome = StandardStream.output.write(text.joined(separator: "\n") + "\n")
-        if let problem = swept.problem { _ = Program.complain(problem, status: 1) }
+        if let problem = swept.problem { _ = Program.complain(problem, status: .failure) }
         return Program.status(of: outcome, otherwise: summary.hasFinding || swept.problem != nil ? 1 : 0)
     }
 }

@@ -6,29 +6,33 @@ import SocketKit
 
 /// A run of a script file, from the file to the exit status.
 enum ScriptRun {
-    /// Runs the script at `path`. Returns 0 if every step succeeded, 1 if one failed, or 2 if the file is invalid.
+    /// Runs the script at `path`. Ends with 0 if every step succeeded, 1 if one failed, 2 if the file is
+    /// invalid, or the signal that arrived.
     static func run(
         _ path: String, _ invocation: Invocation, _ configuration: Configuration, sources: SourceList
-    ) -> Int32 {
+    ) -> Ending {
         let text: String
         do throws(TextFile.Problem) {
             text = try TextFile.contents(of: path, allowingPipes: true)
         } catch {
-            return Program.complain("\(path): \(error.sentence)", status: 2)
+            return .status(Program.complain("\(path): \(error.sentence)", status: .usage))
         }
         do throws(Script.Mistake) {
             return run(try Script(text), path, invocation, configuration, sources)
         } catch {
-            return Program.complain("\(path):\(error.line): \(error.sentence)", status: 2)
+            return .status(Program.complain("\(path):\(error.line): \(error.sentence)", status: .usage))
         }
     }
 
     private static func run(
         _ script: Script, _ path: String, _ invocation: Invocation, _ configuration: Configuration,
         _ sources: SourceList
-    ) -> Int32 {
+    ) -> Ending {
         let inbox: Inbox
-        do throws(SocketError) { inbox = try Inbox() } catch { return Program.complain(error.detail, status: 1) }
+        do throws(SocketError) { inbox = try Inbox() } catch {
+            return .status(Program.complain(error.detail, status: .failure))
+        }
+        CrashGuard.listen(inbox.writeEnd)
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
         var options = Model.Options(
             ascii: configuration.isASCII, version: CommandTable.version,
@@ -48,12 +52,14 @@ enum ScriptRun {
             StartOffersProvider.find(recent: RecentTargets.ofThisUser(), for: inbox)
         }
         loop.start(invocation.opening)
+        defer { runner.finish() }
         do throws(ScriptDriver.Failure) {
             try ScriptDriver(loop: loop, screen: screen).run(script)
-            return 0
+            return loop.ending?.signal.map { .signal($0) } ?? .status(0)
         } catch {
+            if let signal = loop.ending?.signal { return .signal(signal) }
             StandardStream.output.write(error.picture + "\n")
-            return Program.complain("\(path):\(error.line): \(error.sentence)", status: 1)
+            return .status(Program.complain("\(path):\(error.line): \(error.sentence)", status: .failure))
         }
     }
 }

@@ -25,11 +25,18 @@ enum CrashGuard {
         cterminal_end_picture(screen)
     }
 
+    /// Lets INT and QUIT end the program, also where they were inherited as ignored. Writing to a closed pipe or past a
+    /// file's limit fails, and does not end it.
+    static func takeSignals() { cterminal_take_signals() }
+
     /// Delivers polite signals as bytes in this pipe.
     static func listen(_ pipe: Int32) { cterminal_listen(pipe) }
 
     /// Called when the byte of a polite signal was read.
     static func heard() { cterminal_heard() }
+
+    /// Ends the program at once when the next signal arrives.
+    static func endAtNextSignal() { cterminal_end_at_next_signal() }
 
     /// Called when the screen is gone for good. Restores the settings and stderr.
     static func disarm() {

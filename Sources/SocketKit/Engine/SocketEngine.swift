@@ -113,7 +113,7 @@ public final class SocketEngine: Sendable {
 
     deinit {
         if isQueueShared { queue.setSpecific(key: mark, value: nil) }
-        for inspection in inspections.withLock({ $0 }) { inspection.stop() }
+        stopInspections()
         let due = clock.now
         // Jobs posted before come first. No turn is requested for them now.
         schedule { [confined] in
@@ -179,6 +179,9 @@ public final class SocketEngine: Sendable {
 
     /// Retains an inspection, which is stopped when the engine is released.
     func keep(_ inspection: SocketInspection) { inspections.withLock { $0.append(inspection) } }
+
+    /// Stops serving viewers, so that no socket file remains.
+    package func stopInspections() { for inspection in inspections.withLock({ $0 }) { inspection.stop() } }
 
     /// The inspection that the environment requested, if it is still served.
     var askedInspection: SocketInspection? { inspections.withLock { $0 }.first { $0.isAskedFor } }

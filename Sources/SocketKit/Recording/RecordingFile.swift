@@ -56,6 +56,13 @@ package struct RecordingFile: Sendable {
         return descriptor
     }
 
+    /// Throws if the file was removed or replaced, so that what was written is lost.
+    func checkPlace() throws(SocketError) {
+        var status = stat()
+        guard let path, fstat(descriptor, &status) == 0, status.st_nlink == 0 else { return }
+        throw Self.refused(path, "the file was removed while it was written")
+    }
+
     /// Whether to start the next file, because the next write may have no room in this one.
     var isFull: Bool { limit.map { written + largest > $0 / 2 } ?? false }
 

@@ -241,11 +241,13 @@ public final class SocketRecorder: Sendable {
                 note(work.entries, in: &work.snapshots)
                 try write(&work)
                 tape.reuse(&work.entries)
+                work.next = 0
                 if isClosed { break }
                 askForSnapshot(&work.snapshots)
             }
             work.writer.finish()
             try flush(&work)
+            try work.file.checkPlace()
         } catch {
             breakOff(work, error.detail)
         }

@@ -1,0 +1,76 @@
+import InspectorCore
+
+/// What each exit status means, and what is on standard error then. The manual, docs/options.md and docs/xray.md print
+/// these rows.
+struct ExitRow: Sendable {
+    /// The commands that it is about, or none for all.
+    var commands: [String] = []
+    var status: String
+    var means: String
+    var errors: String
+
+    init(_ commands: [String], _ status: ExitStatus, _ means: String, _ errors: String) {
+        self.init(commands, "\(status.rawValue)", means, errors)
+    }
+
+    init(_ commands: [String], _ status: String, _ means: String, _ errors: String) {
+        (self.commands, self.status, self.means, self.errors) = (commands, status, means, errors)
+    }
+
+    /// `every command`, or the commands.
+    var who: String { commands.isEmpty ? "every command" : commands.joined(separator: ", ") }
+
+    private static let looking = ["why", "host --check"]
+    private static let files = ["export", "replay", "sweep"]
+
+    static let all: [ExitRow] = [
+        ExitRow([], .success, "success; also if the reader of the output closes it early", "nothing, or a note"),
+        ExitRow(
+            [], .failure,
+            "it failed, or something is missing: the output, the recording (--record) or the stream of events could not "
+                + "be written whole, or a step of --script failed", "each reason, on a line of its own"),
+        ExitRow(
+            [], .usage, "usage error: an argument, the configuration, or a script; nothing was opened", "the mistake"),
+        ExitRow(
+            [], "128 + N",
+            "as a shell shows it: signal N ended it. TERM, INT and HUP end a run after its last lines and its recording "
+                + "are written, within a second; a second one ends it at once, as QUIT does",
+            "what is missing, if anything"),
+        ExitRow(
+            ["connect", "listen", "relay"], .failure,
+            "a connection failed (refused, reset, timed out, TLS, WebSocket), a listener could not open, a TLS file cannot "
+                + "be used, standard input was not sent whole, or what --expect names was not received. What a relayed "
+                + "connection loses to a reset is counted and is no failure", "the connection and its error"),
+        ExitRow(
+            ["attach"], .failure, "a program could not be attached to, or has no visible sockets", "the program and why"
+        ),
+        ExitRow(["attach"], .nothing, "without an operand: no program can be attached to", "how to make one"),
+        ExitRow(
+            ["run"], "CMD's", "CMD ended; also if a signal was passed on to it, the first TERM, INT or HUP",
+            "CMD's output; a line if no connection was seen"),
+        ExitRow(["run"], "128 + N", "signal N killed CMD, or a second signal ended the run", "the same"),
+        ExitRow(["run"], "126, 127", "CMD cannot be started; there is no such command", "why"),
+        ExitRow(
+            ["open"], .failure, "a file cannot be opened, is damaged or is cut off; what can be read is shown",
+            "the file, and where its readable part ends"),
+        ExitRow(
+            ["capture"], .failure, "the capture could not start, or packets were lost", "the reason; how many were lost"
+        ),
+        ExitRow(looking, .success, "nothing is worse than a note, or below --level", "nothing"),
+        ExitRow(looking, .failure, "something is wrong", "nothing; it is on standard output"),
+        ExitRow(looking, .hidden, "the host could not be examined, or --strict and something was hidden", "why"),
+        ExitRow(looking, .nothing, "no program or socket is what was named", "what is not there"),
+        ExitRow(
+            files, .failure,
+            "the file cannot be read whole, lacks bytes, or cannot be exported like this; for replay and sweep: an answer "
+                + "differs, or the server cannot be reached", "the reason"),
+        ExitRow(files, .usage, "the request does not fit the file: several sessions match, no such exchange", "which"),
+        ExitRow(files, .nothing, "the file has no session that matches", "the file"),
+        ExitRow(["ctl"], .failure, "the command was refused, or no such program answers", "why"),
+    ]
+
+    /// The rows about these commands, and those about all.
+    static func rows(about commands: [String]) -> [ExitRow] {
+        all.filter { row in row.commands.isEmpty || row.commands.contains { commands.contains($0) } }
+    }
+}
