@@ -40,6 +40,7 @@ package struct CaptureFile {
         }
         let problem = index.problemAtEnd.map { "\(path): \($0)" }
         if let problem { StandardStream.error.writeLine("socktui: \(problem)") }
+        for words in index.unreadLinks { StandardStream.error.writeLine("socktui: \(path): \(words)") }
         return (rows, index.start, problem)
     }
 

@@ -307,6 +307,13 @@ final class ReportRun {
         }
     }
 
+    /// What opened files lack, which is not a failure. A capture's losses are told once it has ended.
+    private var notes: [String] {
+        (programs ?? []).filter { !$0.isOutside && $0.dropped == nil }.compactMap { program in
+            program.missing.map { "\(program.name): \($0)" }
+        }
+    }
+
     /// The exit status of the program that was run, if there was one.
     private var status: Int32 { runner.child.status ?? (complaints.isEmpty ? 0 : 1) }
 
@@ -314,6 +321,7 @@ final class ReportRun {
         if let interruption { return .signal(interruption) }
         if case .broken(let outcome)? = conversation?.verdict { return ending(after: outcome) }
         let outcome = put(text + (last.map { lines.end($0, status: status) } ?? []))
+        for note in notes { _ = Program.complain(note, status: 0) }
         for complaint in complaints { _ = Program.complain(complaint, status: 1) }
         return ending(after: outcome)
     }
