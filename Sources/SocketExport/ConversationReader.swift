@@ -40,18 +40,24 @@ extension ExportedConversation {
                 let traffic = session.traffic
                 conversation.isCut = conversation.isCut || traffic.dropped > 0
                 for item in traffic.items {
-                    let isClients = (item.direction == .sent) == localIsClient
-                    conversation.missing += item.skipped + UInt64(item.missingBytes)
-                    conversation.parts.append(
-                        Part(side: isClients ? .client : .server, bytes: item.bytes, time: item.time))
+                    let side: ExportedConversation.Side = (item.direction == .sent) == localIsClient ? .client : .server
+                    var part = Part(side: side, bytes: item.bytes, time: item.time)
+                    part.followsGap = item.skipped > 0
+                    conversation.lose(item.skipped + UInt64(item.missingBytes), of: side)
+                    conversation.parts.append(part)
                 }
                 conversation.ends += session.ends.map { end in
                     End(
                         side: end.isSent == localIsClient ? .client : .server, isReset: end.isReset, time: end.time,
                         parts: former + Int(end.items))
                 }
-                let known = traffic.items.reduce(0) { $0 + $1.skipped }
-                conversation.missing += max(known, session.fromLocal.missing + session.fromPeer.missing) - known
+                for (direction, stream) in [
+                    (TrafficItem.Direction.sent, session.fromLocal), (.received, session.fromPeer),
+                ] {
+                    let told = traffic.items.reduce(0) { $0 + ($1.direction == direction ? $1.skipped : 0) }
+                    let side: ExportedConversation.Side = (direction == .sent) == localIsClient ? .client : .server
+                    conversation.lose(max(told, stream.missing) - told, of: side)
+                }
             }
             return conversation
         }

@@ -53,7 +53,9 @@ package struct ExportIndex: Sendable {
     package var isOurs: Bool { recording.isOurs }
 
     /// The file's problem, if it ends here.
-    package var problemAtEnd: String? { reader.problemAtEnd }
+    package var problemAtEnd: String? { reader.problemAtEnd ?? packets.unreadable }
+    /// The packets of link types that are not read here, as text.
+    package var unreadLinks: [String] { packets.unreadLinks }
 
     /// Why some sessions are missing, or `nil` if none is.
     package var shortcoming: String? {

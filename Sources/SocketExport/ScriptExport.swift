@@ -52,7 +52,7 @@ package enum ScriptExport {
         var turns: [ExportedConversation.Part] = []
         for part in conversation.parts {
             // Writes stay separate. Reads are joined to one answer.
-            if isStream, part.side == .server, turns.last?.side == .server {
+            if isStream, part.side == .server, turns.last?.side == .server, !part.followsGap {
                 turns[turns.count - 1].bytes += part.bytes
             } else {
                 turns.append(part)

@@ -76,6 +76,7 @@ private struct Check {
         case .bytes(let bytes):
             require(lies || bytes == truth(place..<(place + bytes.count)), "other bytes at \(place)")
             place += bytes.count
+        case .keepAlive: break
         case .differs(let count): require(lies && count > 0, "\(count) bytes differ where none do")
         }
     }

@@ -43,7 +43,7 @@ package struct SocketJSON {
             "websocket": socket.webSocket.map(webSocket) ?? .null, "relay": relay(socket),
             "fault": fault(socket),
             "host": socket.host.map(host) ?? .null, "ends": socket.ends.map(ends) ?? .null,
-            "closed": socket.closed.map(closed) ?? .null,
+            "closed": socket.closed.map { closed($0, isCaptured: socket.ends != nil) } ?? .null,
         ]
     }
 
@@ -178,13 +178,19 @@ package struct SocketJSON {
         }
     }
 
-    private func closed(_ record: CloseRecord) -> JSON {
-        let errno: Int32? = if case .system(let errno) = record.error?.reason { errno } else { nil }
+    /// Neither end of a captured connection is local, so it has neither an errno nor a mode.
+    private func closed(_ record: CloseRecord, isCaptured: Bool) -> JSON {
+        var errno: Int32?
+        if !isCaptured, case .system(let number) = record.error?.reason { errno = number }
+        let local = record.error.map { JSON(word: Self.name($0.reason)) } ?? "local_close"
         return [
-            "time": time(record.time), "reason": record.error.map { JSON(word: Self.name($0.reason)) } ?? "local_close",
-            "sentence": JSON(CloseWords.sentence(record)), "errno": JSON(errno.map(Int.init)),
-            "mode": record.mode.map { JSON(word: $0.rawValue) } ?? .null, "reads_lost": JSON(record.readsLost),
-            "writes_lost": JSON(record.writesLost), "unread_bytes": JSON(record.unreadBytes),
+            "time": time(record.time),
+            "reason": isCaptured ? JSON(CapturedWords.reason(record).rawValue) : local,
+            "sentence": JSON(isCaptured ? CapturedWords.ending(record) : CloseWords.sentence(record)),
+            "errno": JSON(errno.map(Int.init)),
+            "mode": isCaptured ? .null : record.mode.map { JSON(word: $0.rawValue) } ?? .null,
+            "reads_lost": JSON(record.readsLost), "writes_lost": JSON(record.writesLost),
+            "unread_bytes": JSON(record.unreadBytes),
         ]
     }
 

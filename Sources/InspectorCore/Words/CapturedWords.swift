@@ -7,12 +7,41 @@ package enum CapturedWords {
         end.flatMap { $0.host.program == nil ? nil : $0.host.programText }
     }
 
-    /// Returns how it ended. The end that sent FIN first closed it.
+    /// Returns how it ended, with the reason that a reset's text gives. The end that sent FIN first closed it.
     package static func ending(_ record: CloseRecord) -> String {
+        let how =
+            switch reason(record) {
+            case .clientClose: "client closed first (FIN)"
+            case .serverClose: "server closed first (FIN)"
+            case .clientReset: "client reset (RST)"
+            case .serverReset: "server reset (RST)"
+            }
+        guard let text = record.error?.detail, !text.isEmpty else { return how }
+        return "\(how): \(text)"
+    }
+
+    /// Which end ended a captured connection, and how. The names are those in JSON.
+    package enum Reason: String, CaseIterable {
+        case clientClose = "client_close"
+        case serverClose = "server_close"
+        case clientReset = "client_reset"
+        case serverReset = "server_reset"
+    }
+
+    package static func reason(_ record: CloseRecord) -> Reason {
         switch record.error?.reason {
-        case nil: record.mode == .reset ? "client reset (RST)" : "client closed first (FIN)"
-        case .closedByPeer: "server closed first (FIN)"
-        default: "server reset (RST)"
+        case nil, .disconnected: record.mode == .reset ? .clientReset : .clientClose
+        case .closedByPeer: .serverClose
+        default: .serverReset
+        }
+    }
+
+    /// Returns the words for an event that is told from the view of one end, or `nil` if it isn't.
+    static func detail(_ event: SocketEvent) -> String? {
+        switch event.kind {
+        case .halfClosed: "client closed its side (FIN)"
+        case .peerClosed: "server closed its side (FIN)"
+        default: nil
         }
     }
 

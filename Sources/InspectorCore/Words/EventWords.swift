@@ -7,7 +7,8 @@ package enum EventWords {
     package static func detail(
         _ event: SocketEvent, of socket: SocketSnapshot? = nil, answer: @autoclosure () -> String
     ) -> String {
-        choose(from: EventCatalogue[event.kind].detail, event, socket) { place in
+        if socket?.ends != nil, let words = CapturedWords.detail(event) { return words }
+        return choose(from: EventCatalogue[event.kind].detail, event, socket) { place in
             place == .answer ? answer() : nil
         }
     }
@@ -17,6 +18,7 @@ package enum EventWords {
     package static func sentence(
         _ event: SocketEvent, of socket: SocketSnapshot?, isAsking: Bool, answer: String
     ) -> String {
+        if socket?.ends != nil, let words = CapturedWords.detail(event) { return words }
         let row = EventCatalogue[event.kind]
         return choose(from: row.sentence ?? [], event, socket) { place in
             switch place {

@@ -144,6 +144,7 @@ package final class CaptureSource: SocketSource {
         let open = snapshot.sockets.count { $0.phase != .closed }
         snapshot.counters.opened = state.sessions.seen
         snapshot.counters.closed = state.sessions.seen - UInt64(open)
+        (snapshot.counters.sent, snapshot.counters.received) = (state.sessions.sent, state.sessions.received)
         snapshot.nextEvent = state.sessions.events.next
         if let from = request.eventsFrom { snapshot.events = Array(state.sessions.events.events(from: from)) }
         snapshot.trafficOf = request.traffic

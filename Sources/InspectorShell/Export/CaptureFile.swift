@@ -47,6 +47,7 @@ package struct CaptureFile {
         let problems = [index.problemAtEnd, needsAll ? index.shortcoming : nil].compactMap { $0 }
         let problem = problems.isEmpty ? nil : "\(path): \(problems.joined(separator: "; "))"
         if let problem { StandardStream.error.writeLine("socktui: \(problem)") }
+        for words in index.unreadLinks { StandardStream.error.writeLine("socktui: \(path): \(words)") }
         return (rows, index.start, problem)
     }
 

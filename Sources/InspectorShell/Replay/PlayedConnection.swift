@@ -115,8 +115,11 @@ extension ReplayRequest {
         let conversation = try capture.conversation(
             of: row, PacketSelection(flows: [row.flow], span: .zero ... .seconds(Int64.max / 2), start: start),
             whenCut: "export a part of it first")
-        guard conversation.missing == 0 else {
-            throw Refusal(sentence: "\(row.id): \(conversation.missing) of its bytes are not in the file")
+        // Its bytes are sent again, and the server's are compared with the answers.
+        for side in ExportedConversation.Side.allCases where conversation.missing(of: side) > 0 {
+            throw Refusal(
+                sentence:
+                    "\(row.id): \(conversation.missing(of: side)) of the \(side.rawValue)'s bytes are not in the file")
         }
         let first = conversation.parts.first { $0.side == .client }?.bytes ?? []
         // A TLS handshake record, of any version.

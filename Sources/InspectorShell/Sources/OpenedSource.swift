@@ -13,6 +13,8 @@ package final class OpenedSource: SocketSource {
         var index: CaptureIndex
         var size: UInt64
         var ending: String?
+        /// What the contents lack, once they were read.
+        var missing: String?
         var isClosing = false
         /// The reason why the file couldn't be read to its end, until it was reported.
         var problem: String?
@@ -128,9 +130,13 @@ package final class OpenedSource: SocketSource {
         state.withLock { state in
             state.capture.finish()
             state.index.note(&state.capture)
-            state.problem = (problem ?? state.capture.problemAtEnd).map { "\(path): \($0)" }
-            let words = [problem ?? "this is its end"] + state.capture.shortcomings
-            state.ending = words.joined(separator: "; ")
+            let problem = problem ?? state.capture.problemAtEnd
+            state.problem = problem.map { "\(path): \($0)" }
+            let shortcomings = state.capture.shortcomings.joined(separator: ", ")
+            // Of a file in which nothing could be read, they are the problem.
+            let isTold = problem.map { $0.hasSuffix(shortcomings) } ?? false
+            state.missing = shortcomings.isEmpty || isTold ? nil : shortcomings
+            state.ending = [problem ?? "end of file", state.missing].compactMap { $0 }.joined(separator: "; ")
         }
     }
 
@@ -201,9 +207,10 @@ package final class OpenedSource: SocketSource {
     // MARK: SocketSource
 
     package func info(ordinal: Int) -> ProgramInfo {
-        let (ending, length, size) = state.withLock { ($0.ending, $0.capture.length, $0.size) }
+        let (ending, missing, length, size) = state.withLock { ($0.ending, $0.missing, $0.capture.length, $0.size) }
         var info = ProgramInfo(
             ordinal: ordinal, name: name, process: 0, rights: .payload, state: ending.map { .ended($0) } ?? .live)
+        info.missing = missing
         if ending == nil { info.progress = size > 0 ? Int(min(99, length * 100 / size)) : 0 }
         return info
     }

@@ -319,6 +319,13 @@ final class ReportRun {
         }
     }
 
+    /// What opened files lack, which is not a failure. A capture's losses are told once it has ended.
+    private var notes: [String] {
+        (programs ?? []).filter { !$0.isOutside && $0.dropped == nil }.compactMap { program in
+            program.missing.map { "\(program.name): \($0)" }
+        }
+    }
+
     /// The exit status of the program that was run, if there was one.
     private var status: Int32 {
         guard let status = runner.child.status else { return complaints.isEmpty ? 0 : 1 }
@@ -331,6 +338,7 @@ final class ReportRun {
         runner.sources.close()
         let status = runner.sources.statusWithLosses(status)
         let outcome = put(text + (last.map { lines.end($0, status: status, signal: signal) } ?? []))
+        for note in notes { _ = Program.complain(note, status: .success) }
         for complaint in complaints { _ = Program.complain(complaint, status: .failure) }
         return ending(after: outcome)
     }

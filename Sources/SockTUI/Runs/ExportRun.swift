@@ -69,9 +69,11 @@ struct ExportRun {
         let conversation = try file.conversation(
             of: row, PacketSelection(flows: [row.flow], span: span, start: start),
             whenCut: "choose a part by --from and --to")
-        if conversation.missing > 0, request.form != .raw {
-            throw Refusal(sentence: "\(row.id): \(conversation.missing) of its bytes are not in the file")
-        }
+        // The other side may be missing: a script waits only for what the file has of it.
+        let side = request.form == .raw ? request.side ?? .client : .client
+        let missing = conversation.missing(of: side)
+        let sentence = "\(row.id): \(missing) of the \(side.rawValue)'s bytes are not in the file"
+        if missing > 0, request.form != .raw { throw Refusal(sentence: sentence) }
         let bytes: [UInt8]
         do throws(ExportProblem) {
             bytes = try form(conversation, row)
@@ -81,9 +83,8 @@ struct ExportRun {
         var output = try Output(request)
         defer { output.close() }
         try output.write(bytes)
-        guard conversation.missing > 0 else { return 0 }
-        throw Refusal(
-            sentence: "\(row.id): \(conversation.missing) of its bytes are not in the file; the rest is written")
+        guard missing > 0 else { return 0 }
+        throw Refusal(sentence: sentence + "; the rest is written")
     }
 
     private func form(_ conversation: ExportedConversation, _ row: ExportRow) throws(ExportProblem) -> [UInt8] {

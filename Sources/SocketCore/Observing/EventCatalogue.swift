@@ -191,6 +191,14 @@ extension SocketEvent.Kind {
                 "copies differ", .warning, first: .bytes("bytes"),
                 detail: ["\(.first) B retransmitted with other contents; the first copy is kept"],
                 sentence: ["\(.detail)"])
+        case .keepAlive:
+            EventRow(
+                "keep-alive",
+                first: .choice([
+                    EventChoice("from the client", ["by": .word("client")]),
+                    EventChoice("from the server", ["by": .word("server")]),
+                ]),
+                detail: ["probe \(.first)"], sentence: ["keep-alive \(.detail)"])
         case .groupJoined: EventRow("group joined", sentence: labelled)
         case .groupLeft: EventRow("group left", sentence: labelled)
         case .disconnected: EventRow("disconnected", word: "disconnected", sentence: labelled)

@@ -113,6 +113,9 @@ public struct SocketEvent: Hashable, Sendable {
         /// In a capture, bytes were received again with different contents. `first` is their number. The earlier bytes
         /// are kept.
         case copiesDiffer
+        /// In a capture, a keep-alive probe with an octet that is not part of the stream (RFC 1122, 4.2.3.6). `first` is
+        /// 0 if the client sent it, or 1 if the server did.
+        case keepAlive
         /// A multicast group was joined.
         case groupJoined
         /// A multicast group was left.

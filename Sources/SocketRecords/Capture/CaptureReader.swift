@@ -45,8 +45,10 @@ package struct CaptureReader: Sendable {
     private var latest: Int64 = 0
     /// The number of bytes before the next block.
     package private(set) var offset: UInt64 = 0
-    /// The number of blocks that were not understood.
+    /// The number of blocks of unknown types.
     package private(set) var skipped: UInt64 = 0
+    /// The number of blocks whose contents are invalid, and the offset of the first.
+    package private(set) var damaged: (count: UInt64, first: UInt64) = (0, 0)
     /// The number of packets that its interfaces lost, as last reported by each, in this section and in earlier ones.
     package var lost: UInt64 { losses.values.reduce(lostBefore) { $0.saturatingAdd($1) } }
     private var losses: [UInt32: UInt64] = [:]
@@ -60,7 +62,13 @@ package struct CaptureReader: Sendable {
     /// The problem of a file that ends here, or `nil` if there is none or it was thrown.
     package var problemAtEnd: String? {
         if case .unknown = form { return "it is neither pcapng nor pcap: it has \(pending) bytes" }
-        return pending > 0 ? "it ends after \(pending) bytes of a block; the rest is missing" : nil
+        if pending > 0 {
+            return "it ends after \(pending) bytes of a block at offset \(offset); the rest is missing"
+        }
+        guard damaged.count > 0 else { return nil }
+        return damaged.count == 1
+            ? "a block at offset \(damaged.first) is damaged"
+            : "\(damaged.count) blocks are damaged, the first at offset \(damaged.first)"
     }
 
     /// Appends the next bytes of the file.
@@ -177,6 +185,13 @@ package struct CaptureReader: Sendable {
         guard length <= Self.blockLimit else { throw tooLong(length, "a block") }
         guard pending >= length else { return nil }
         let content = gathered[(head + 8)..<(head + Int(length) - 4)]
+        var trailer = CaptureCursor(gathered[..<(head + Int(length))].suffix(4), isBigEndian: isBigEndian)
+        let again: UInt32 = trailer.number() ?? 0
+        guard again == length else {
+            throw CaptureError(
+                "the block at offset \(offset) has two lengths, \(length) and \(again); it and what follows cannot be "
+                    + "trusted and are not read")
+        }
         let at = offset
         consume(Int(length))
         guard let kind = CaptureBlock.Kind(rawValue: number) else {
@@ -187,7 +202,8 @@ package struct CaptureReader: Sendable {
             if kind == .section || kind == .interface {
                 throw CaptureError("the block at offset \(at) is too short")
             }
-            if kind != .names, kind != .statistics { skipped += 1 }
+            if kind == .local || kind == .secrets { skipped += 1 }
+            if kind.isOfPacket { damaged = (damaged.count + 1, damaged.count == 0 ? at : damaged.first) }
             return nil
         }
         return entry

@@ -11,7 +11,7 @@ package struct CaptureInterface: Equatable, Sendable {
     /// The number of seconds to add to each time.
     var secondsBefore: Int64 = 0
 
-    init(link: UInt16) { self.link = link }
+    init(link: UInt16) { self.link = LinkType.canonical(link) }
 
     /// Sets the resolution from its pcapng form: a power of ten, or of two if the highest bit is set.
     mutating func resolution(_ byte: UInt8) {

@@ -23,7 +23,14 @@ package struct CapturedSession: Sendable {
     package fileprivate(set) var closed: MonotonicTime?
     /// The ends of its streams, in order.
     package private(set) var ends: [End] = []
-    private var wasReset: Bool { ends.contains(where: \.isReset) }
+    /// A reset that its receiver takes only if nothing follows, because its number is in the window but not the next.
+    private var doubtful: Reset?
+    /// The number of resets that their receivers did not take.
+    package private(set) var ignoredResets: UInt64 = 0
+    /// The window scale that the SYN of each end offers, or `nil` if no SYN was captured.
+    private var scales: (local: Offer?, peer: Offer?)
+    /// The text of the reset that ended it, which is its reason (RFC 1122, 4.2.2.12).
+    private var resetText = ""
     /// The reassembled stream of each end.
     package fileprivate(set) var fromLocal = StreamAssembler()
     package fileprivate(set) var fromPeer = StreamAssembler()
@@ -35,7 +42,6 @@ package struct CapturedSession: Sendable {
     fileprivate var peerClosed: MonotonicTime?
     fileprivate var isWriteShut = false
     fileprivate var hasPeerClosedFirst = false
-    fileprivate var firstSequence: UInt32?
     var store = TrafficStore()
     private var nextItem: UInt64 = 0
     /// The events since the last call of `takeNews`.
@@ -54,15 +60,34 @@ package struct CapturedSession: Sendable {
         (opened, latest) = (time, time)
     }
 
-    /// Returns whether a segment with SYN begins another session between the same ends.
-    func isOver(before segment: ParsedPacket.TCPSegment) -> Bool {
-        guard let first = segment.firstOfClient else { return false }
-        if let firstSequence {
-            // A repeated SYN-ACK answers the same SYN.
-            return firstSequence != first || closed != nil && !segment.flags.contains(.ack)
-        }
-        // The SYN may have been captured late, or the session's beginning was not captured.
-        return closed != nil || ![fromLocal, fromPeer].contains { $0.begins(after: first) }
+    private struct Offer { var scale: UInt8? }
+
+    /// A reset, by one end.
+    private struct Reset {
+        var isSent: Bool
+        var time: MonotonicTime
+        var text: String
+    }
+
+    /// Whether the capture has no SYN of a TCP connection, so that it began before.
+    package var beganBefore: Bool { isStream && !fromLocal.hasSYN && !fromPeer.hasSYN }
+
+    /// The stream of the end that sent a packet.
+    private func stream(of packet: ParsedPacket) -> StreamAssembler { packet.source == local ? fromLocal : fromPeer }
+
+    /// Returns whether a segment with SYN belongs to this connection: it has the initial number of that end (RFC 9293,
+    /// 3.4.1), or is that end's first segment. In a simultaneous open both ends send a SYN.
+    func accepts(syn segment: ParsedPacket.TCPSegment, of packet: ParsedPacket) -> Bool {
+        let length = packet.payload.count + packet.missing
+        guard stream(of: packet).begins(after: segment.sequence, length) else { return false }
+        return closed == nil || segment.flags.contains(.ack)
+    }
+
+    /// Returns how far a segment is from the next ones that this connection expects.
+    func distance(to segment: ParsedPacket.TCPSegment, of packet: ParsedPacket) -> Int64 {
+        let (mine, theirs) = packet.source == local ? (fromLocal, fromPeer) : (fromPeer, fromLocal)
+        let acknowledged = segment.flags.contains(.ack) ? theirs.distance(to: segment.acknowledges) : 0
+        return mine.distance(to: segment.sequence) + acknowledged
     }
 
     /// Processes a packet of this session, and returns what it adds to its stream.
@@ -73,31 +98,76 @@ package struct CapturedSession: Sendable {
             datagram(packet, isSent, time, limit)
             return []
         }
-        if let first = segment.firstOfClient { firstSequence = first }
-        if connected == nil, segment.flags.isDisjoint(with: [.syn, .reset]) {
+        if segment.flags.contains(.reset) {
+            reset(Reset(isSent: isSent, time: time, text: Self.text(packet.payload)), segment)
+            return []
+        }
+        // Its receiver answered the reset, or its sender did not mean it.
+        if doubtful != nil { (doubtful, ignoredResets) = (nil, ignoredResets + 1) }
+        if segment.flags.contains(.syn) {
+            if isSent { scales.local = Offer(scale: segment.scale) } else { scales.peer = Offer(scale: segment.scale) }
+        } else if connected == nil {
             connected = time
             news.append((.connected, 0, 0))
         }
-        var pieces: [StreamAssembler.Piece] = []
-        if segment.flags.contains(.ack), !segment.flags.contains(.reset) {
+        if segment.flags.contains(.ack) {
+            let window = window(of: segment, isSent: isSent)
             let acknowledged =
                 isSent
-                ? fromPeer.otherSide(acknowledges: segment.acknowledges)
-                : fromLocal.otherSide(acknowledges: segment.acknowledges)
+                ? fromPeer.otherSide(acknowledges: segment.acknowledges, window: window)
+                : fromLocal.otherSide(acknowledges: segment.acknowledges, window: window)
             keep(acknowledged, isSent: !isSent, time, limit)
         }
-        if segment.flags.contains(.reset) {
-            if closed == nil { news.append((.closed, 0, 0)) }
-            if !wasReset { ends.append(End(isSent: isSent, isReset: true, time: time, items: nextItem)) }
-            closed = closed ?? time
-        } else if isSent {
-            pieces = fromLocal.absorb(segment, packet.payload, missing: packet.missing)
-        } else {
-            pieces = fromPeer.absorb(segment, packet.payload, missing: packet.missing)
-        }
+        let pieces =
+            isSent
+            ? fromLocal.absorb(segment, packet.payload, missing: packet.missing)
+            : fromPeer.absorb(segment, packet.payload, missing: packet.missing)
         keep(pieces, isSent: isSent, time, limit)
         noteEnds(time, limit)
         return pieces
+    }
+
+    /// Returns the window that a segment announces, in bytes. Without the SYNs its scale is not known, so the largest
+    /// is assumed.
+    private func window(of segment: ParsedPacket.TCPSegment, isSent: Bool) -> Int? {
+        guard let window = segment.window else { return nil }
+        if segment.flags.contains(.syn) { return Int(window) }
+        guard let local = scales.local, let peer = scales.peer else { return Int(window) << 14 }
+        guard let local = local.scale, let peer = peer.scale else { return Int(window) }
+        return Int(window) << (isSent ? local : peer)
+    }
+
+    /// The longest text of a reset that is kept.
+    private static let textLimit = 256
+
+    private static func text(_ payload: ArraySlice<UInt8>) -> String {
+        String(decoding: payload.prefix(textLimit), as: UTF8.self)
+    }
+
+    /// Ends the connection if the receiver of a reset takes it.
+    private mutating func reset(_ reset: Reset, _ segment: ParsedPacket.TCPSegment) {
+        let (mine, theirs) = reset.isSent ? (fromLocal, fromPeer) : (fromPeer, fromLocal)
+        // Before there is a connection, it must answer the SYN.
+        let answersSYN = theirs.hasSYN && !mine.hasBegun
+        let verdict: StreamAssembler.ResetVerdict =
+            !answersSYN
+            ? mine.verdict(onReset: segment.sequence)
+            : segment.flags.contains(.ack) && theirs.wasSent(before: segment.acknowledges) ? .exact : .outside
+        switch verdict {
+        case .exact: take(reset)
+        case .inWindow where doubtful == nil && closed == nil: doubtful = reset
+        case .inWindow, .outside: ignoredResets += 1
+        }
+    }
+
+    private mutating func take(_ reset: Reset) {
+        doubtful = nil
+        if closed == nil { news.append((.closed, 0, 0)) }
+        if !ends.contains(where: \.isReset) {
+            ends.append(End(isSent: reset.isSent, isReset: true, time: reset.time, items: nextItem))
+            resetText = reset.text
+        }
+        closed = closed ?? reset.time
     }
 
     /// Returns the events since the last call.
@@ -128,6 +198,8 @@ package struct CapturedSession: Sendable {
     var givenUp: UInt64 { fromLocal.givenUp + fromPeer.givenUp }
     /// The number of bytes before the first one seen.
     var early: UInt64 { fromLocal.early + fromPeer.early }
+    /// The number of segments outside every window.
+    var outside: UInt64 { fromLocal.outside + fromPeer.outside }
 
     /// Delivers the waiting bytes without those before them.
     mutating func giveUp(at time: MonotonicTime, limit: Int) {
@@ -138,8 +210,10 @@ package struct CapturedSession: Sendable {
 
     /// Delivers the waiting bytes at the end of the file.
     mutating func finish(limit: Int) {
-        keep(fromLocal.finish(), isSent: true, latest, limit)
-        keep(fromPeer.finish(), isSent: false, latest, limit)
+        if let doubtful { take(doubtful) }
+        let closed = (local: fromLocal.hasFIN, peer: fromPeer.hasFIN)
+        keep(fromLocal.finish(otherHasClosed: closed.peer), isSent: true, latest, limit)
+        keep(fromPeer.finish(otherHasClosed: closed.local), isSent: false, latest, limit)
         noteEnds(latest, limit)
         keepLastGap(isSent: true, latest, limit)
         keepLastGap(isSent: false, latest, limit)
@@ -185,6 +259,7 @@ package struct CapturedSession: Sendable {
             case .differs(let count):
                 differing += UInt64(count)
                 news.append((.copiesDiffer, count, 0))
+            case .keepAlive: news.append((.keepAlive, isSent ? 0 : 1, 0))
             case .gap(let count): gaps[isSent ? .sent : .received, default: 0] += count
             case .bytes(let bytes):
                 if isSent { sent += UInt64(bytes.count) } else { received += UInt64(bytes.count) }
@@ -238,27 +313,21 @@ package struct CapturedSession: Sendable {
             datagrams.counters = counters
             facts.datagrams = datagrams
         }
-        facts.closed = closed.map { closeRecord(at: $0, target) }
+        facts.closed = closed.map(closeRecord)
         return SocketSnapshot(facts)
     }
 
-    /// How it ended, in the form of the client's session.
-    private func closeRecord(at time: MonotonicTime, _ target: SocketAddress) -> CloseRecord {
+    /// How it ended, in the form of the client's session. The detail of a reset is its own text.
+    private func closeRecord(at time: MonotonicTime) -> CloseRecord {
         if let first = ends.first(where: \.isReset) {
-            guard !first.isSent else { return CloseRecord(time: time, mode: .reset) }
-            let error = SocketError(
-                .system(errno: Self.reset), operation: "read", detail: "\(target): Connection reset by peer")
-            return CloseRecord(time: time, error: error)
+            guard first.isSent else {
+                return CloseRecord(
+                    time: time, error: SocketError(.system(errno: Self.reset), operation: "read", detail: resetText))
+            }
+            let error = resetText.isEmpty ? nil : SocketError(.disconnected, operation: "close", detail: resetText)
+            return CloseRecord(time: time, error: error, mode: .reset)
         }
         guard hasPeerClosedFirst else { return CloseRecord(time: time, mode: .now) }
         return CloseRecord(time: time, error: SocketError(.closedByPeer, operation: "read", detail: ""))
-    }
-}
-
-extension ParsedPacket.TCPSegment {
-    /// For a SYN or a SYN-ACK, the client's initial sequence number.
-    fileprivate var firstOfClient: UInt32? {
-        guard flags.contains(.syn) else { return nil }
-        return flags.contains(.ack) ? acknowledges &- 1 : sequence
     }
 }

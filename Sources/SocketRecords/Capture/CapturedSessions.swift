@@ -10,6 +10,15 @@ package struct CapturedSessions: Sendable {
         var second: SyntheticPacket.End
     }
 
+    /// The sessions of one flow: a port can be used again, with packets of the former connection still to come.
+    private struct Numbers {
+        var latest: UInt64
+        /// The ones before it, the latest first.
+        var former: [UInt64] = []
+
+        static let limit = 3
+    }
+
     /// The most sessions with traffic. Packets of further sessions are counted.
     package static let limit = 1 << 16
     /// The most sessions if none of their traffic is kept.
@@ -29,9 +38,9 @@ package struct CapturedSessions: Sendable {
     package private(set) var latest = MonotonicTime.zero
     /// The number of sessions seen, listed or not, which is also the number of the last one.
     package private(set) var seen: UInt64 = 0
-    private var parser = PacketParser()
-    /// The number of the latest session of each flow.
-    private var flows: [Flow: UInt64] = [:]
+    private(set) var parser = PacketParser()
+    /// The numbers of the latest sessions of each flow.
+    private var flows: [Flow: Numbers] = [:]
     private var interfaces: [CaptureInterface] = []
     private let zero: Int64?
     private var keeps: (each: Int, all: Int)
@@ -43,6 +52,9 @@ package struct CapturedSessions: Sendable {
     package private(set) var waiting = 0
     /// The items that passed since this was last emptied, or `nil` if they aren't collected.
     var passed: [PassedItem]?
+    /// The number of bytes that all clients, and all servers, have sent.
+    package private(set) var sent: UInt64 = 0
+    package private(set) var received: UInt64 = 0
     /// The latest events.
     package private(set) var events = EventTail()
 
@@ -63,8 +75,6 @@ package struct CapturedSessions: Sendable {
     /// The most sessions that are kept.
     package var limit: Int { keeps.each > 0 ? Self.limit : Self.limitWithoutTraffic }
 
-    /// The number of packets that carry neither TCP nor UDP.
-    package var skipped: UInt64 { parser.skipped }
     package var lostFragments: UInt64 { parser.lostFragments }
 
     /// Begins a section, whose interfaces are numbered from 0 again.
@@ -87,12 +97,8 @@ package struct CapturedSessions: Sendable {
             return nil
         }
         if shown.indices.contains(index) { shown[index] = nil }
-        let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
-        let pieces = sessions[index].absorb(parsed, at: time, limit: keeps.each)
-        cost += sessions[index].store.cost - before.0
-        remembered += sessions[index].remembered - before.1
-        waiting += sessions[index].waiting - before.2
-        tell(index, time)
+        let limit = keeps.each
+        let pieces = update(index, time) { $0.absorb(parsed, at: time, limit: limit) }
         if waiting > Self.waitingLimit { giveUp(time) }
         if keeps.each > 0, cost > keeps.all { trim(to: keeps.all - keeps.all / 8) }
         if remembered > Self.rememberedLimit { forget() }
@@ -101,6 +107,25 @@ package struct CapturedSessions: Sendable {
 
     /// Only counts the packets that a packet reports as lost before it.
     mutating func countOnly(_ packet: CapturedPacket) { dropped = dropped.saturatingAdd(packet.dropped) }
+
+    /// Changes a session, and what is counted of all sessions with it.
+    private mutating func update<Result>(
+        _ index: Int, _ time: MonotonicTime, _ change: (inout CapturedSession) -> Result
+    ) -> Result {
+        func sizes(_ session: CapturedSession) -> (Int, Int, Int, UInt64, UInt64) {
+            (session.store.cost, session.remembered, session.waiting, session.sent, session.received)
+        }
+        let before = sizes(sessions[index])
+        let result = change(&sessions[index])
+        let after = sizes(sessions[index])
+        cost += after.0 - before.0
+        remembered += after.1 - before.1
+        waiting += after.2 - before.2
+        sent += after.3 - before.3
+        received += after.4 - before.4
+        tell(index, time)
+        return result
+    }
 
     private mutating func tell(_ index: Int, _ time: MonotonicTime) {
         if passed != nil {
@@ -119,22 +144,11 @@ package struct CapturedSessions: Sendable {
     private mutating func giveUp(_ time: MonotonicTime) {
         shown = []
         let share = EvenShare.level(sessions.map(\.waiting), sum: Self.waitingLimit / 2)
+        let limit = keeps.each
         for index in sessions.indices where sessions[index].waiting > share {
-            let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
-            sessions[index].giveUp(at: time, limit: keeps.each)
-            cost += sessions[index].store.cost - before.0
-            remembered += sessions[index].remembered - before.1
-            waiting += sessions[index].waiting - before.2
-            tell(index, time)
+            update(index, time) { $0.giveUp(at: time, limit: limit) }
         }
     }
-
-    /// The number of holes that were given up because a limit of one stream or of all streams was reached.
-    package var givenUp: UInt64 { sessions.reduce(0) { $0 &+ $1.givenUp } }
-    /// The number of repeated bytes that differed.
-    package var differing: UInt64 { sessions.reduce(0) { $0 &+ $1.differing } }
-    /// The number of stream bytes before the first one seen.
-    package var early: UInt64 { sessions.reduce(0) { $0 &+ $1.early } }
 
     /// Drops the bytes that are kept to compare with repeated ones.
     mutating func forget() {
@@ -148,9 +162,9 @@ package struct CapturedSessions: Sendable {
     /// Delivers the waiting bytes at the end of the file.
     package mutating func finish() {
         shown = []
+        let limit = keeps.each
         for index in sessions.indices {
-            sessions[index].finish(limit: keeps.each)
-            tell(index, sessions[index].latest)
+            update(index, sessions[index].latest) { $0.finish(limit: limit) }
         }
     }
 
@@ -207,7 +221,7 @@ package struct CapturedSessions: Sendable {
             remembered -= session.remembered
         }
         sessions.removeAll { gone.contains($0.id.number) }
-        flows = flows.filter { !gone.contains($0.value) }
+        flows = flows.filter { !gone.contains($0.value.latest) }
         return live
     }
 
@@ -219,9 +233,7 @@ package struct CapturedSessions: Sendable {
         let isOurs = interface?.name.hasPrefix("#") == true
         let flow = Flow(
             interface: isOurs ? captured.interface : -1, isStream: isStream, first: ends[0], second: ends[1])
-        if let index = flows[flow].flatMap(index) {
-            guard case .tcp(let segment) = packet.content, sessions[index].isOver(before: segment) else { return index }
-        }
+        if let numbers = flows[flow], let index = session(of: packet, among: numbers) { return index }
         guard sessions.count < limit else { return nil }
         let isFromServer = Self.isFromServer(packet, captured.isInbound, isOurs: isOurs)
         var session = CapturedSession(
@@ -231,8 +243,23 @@ package struct CapturedSessions: Sendable {
         session.collectsItems = passed != nil
         sessions.append(session)
         seen += 1
-        flows[flow] = seen
+        let former = flows[flow].map { [$0.latest] + $0.former.prefix(Numbers.limit - 1) } ?? []
+        flows[flow] = Numbers(latest: seen, former: former)
         return sessions.count - 1
+    }
+
+    /// Returns the index of the session that a packet belongs to, or `nil` if it begins another one.
+    private func session(of packet: ParsedPacket, among numbers: Numbers) -> Int? {
+        guard let latest = index(of: numbers.latest) else { return nil }
+        guard case .tcp(let segment) = packet.content else { return latest }
+        let isSYN = segment.flags.contains(.syn)
+        guard isSYN || !numbers.former.isEmpty else { return latest }
+        let candidates = [latest] + numbers.former.compactMap(index)
+        let fitting = isSYN ? candidates.filter { sessions[$0].accepts(syn: segment, of: packet) } : candidates
+        // The latest one among equals.
+        return fitting.min {
+            sessions[$0].distance(to: segment, of: packet) < sessions[$1].distance(to: segment, of: packet)
+        }
     }
 
     /// Whether a packet came from the server. The server answers a SYN. Otherwise it is the end with the lower port,

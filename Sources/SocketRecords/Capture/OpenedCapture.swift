@@ -111,25 +111,20 @@ package struct OpenedCapture: Sendable {
     package mutating func finish() { packets.finish() }
 
     /// The file's problem, if it ends here.
-    package var problemAtEnd: String? { reader.problemAtEnd }
+    package var problemAtEnd: String? { reader.problemAtEnd ?? (isOurs ? nil : packets.unreadable) }
 
     /// The reasons that the contents are incomplete, as text, or an empty array if they are complete.
     package var shortcomings: [String] {
-        func count(_ number: UInt64, _ what: String) -> String? { number > 0 ? "\(number) \(what)" : nil }
         let missing = packets.sessions.reduce(UInt64(0)) { $0 &+ $1.fromLocal.missing &+ $1.fromPeer.missing }
+        let lost = max(packets.dropped, reader.lost)
         return [
-            count(UInt64(reader.pending), "bytes of a truncated block"),
-            count(max(packets.dropped, reader.lost), "packets or operations not recorded"),
-            count(missing, "bytes missing"),
-            count(packets.givenUp, "gaps skipped for lack of buffer space"),
-            count(packets.early, "bytes from before the start of their stream"),
-            count(packets.differing, "retransmitted bytes that differed, ignored"),
-            count(packets.skipped, "packets that are neither TCP nor UDP"),
-            count(packets.refused, "packets beyond the limit of \(packets.limit) sessions"),
-            count(traffic.refused, "pieces of traffic beyond the limit of \(CapturedSessions.limit) sessions"),
-            count(packets.lostFragments, "fragments of incomplete packets, or too many"),
-            count(reader.skipped, "unknown or invalid blocks"),
-        ].compactMap { $0 }
+            lost.times("packet or operation not recorded", "packets or operations not recorded"),
+            missing.times("byte missing", "bytes missing"),
+            traffic.refused.times(
+                "piece of traffic beyond the limit of \(CapturedSessions.limit) sessions",
+                "pieces of traffic beyond the limit of \(CapturedSessions.limit) sessions"),
+        ].compactMap { $0 } + packets.shortcomings
+            + [reader.skipped.times("block of an unknown type", "blocks of unknown types")].compactMap { $0 }
     }
 
     // MARK: Steps
@@ -303,6 +298,8 @@ package struct OpenedCapture: Sendable {
             snapshot = EngineSnapshot(engine: name, time: packets.latest, wallNanoseconds: 0)
             snapshot.sockets = packets.snapshots
             snapshot.counters.opened = UInt64(packets.sessions.count)
+            snapshot.counters.closed = UInt64(packets.sessions.count { $0.closed != nil })
+            (snapshot.counters.sent, snapshot.counters.received) = (packets.sent, packets.received)
             events = packets.events
             snapshot.nextEvent = events.next
         }

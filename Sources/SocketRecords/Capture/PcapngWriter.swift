@@ -182,6 +182,8 @@ package enum CaptureBlock {
         case packet = 6
         case secrets = 10
         case local = 0x8000_0A51
+
+        var isOfPacket: Bool { self == .packet || self == .simplePacket || self == .oldPacket }
     }
 
     static let byteOrder: UInt32 = 0x1A2B_3C4D
@@ -255,18 +257,6 @@ extension [UInt8] {
     }
 
     fileprivate mutating func endOfOptions() { append(little: UInt32(0)) }
-}
-
-/// The link types of packets (www.tcpdump.org/linktypes.html).
-package enum LinkType: UInt16, CaseIterable, Sendable {
-    case null = 0
-    case ethernet = 1
-    case raw = 101
-    case loop = 108
-    case cooked = 113
-    case ipv4 = 228
-    case ipv6 = 229
-    case cooked2 = 276
 }
 
 extension IPAddress {

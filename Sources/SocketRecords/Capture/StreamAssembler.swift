@@ -8,6 +8,8 @@ package struct StreamAssembler: Sendable {
         case gap(UInt64)
         /// This many bytes were repeated with different values. The first values are kept.
         case differs(Int)
+        /// A keep-alive probe with an octet that is not part of the stream.
+        case keepAlive
     }
 
     private struct Pending {
@@ -23,15 +25,26 @@ package struct StreamAssembler: Sendable {
     private static let acknowledgedLimit = 4
     /// The number of latest bytes that are kept to compare with repeated ones.
     private static let memory = 16 << 10
+    /// The largest window (RFC 7323, 2.3).
+    private static let windowLimit: Int64 = 1 << 30
 
     private var base: UInt32?
+    /// Whether the base follows a SYN.
+    package private(set) var hasSYN = false
+    /// Whether any segment of this side was seen. Its base can be known before, from an acknowledgement.
+    package private(set) var isSeen = false
     /// The offset of the next byte. Offset 0 is the byte after the SYN, or the first one seen.
     private var next: Int64 = 0
+    /// The offset after everything that was sent, FIN included.
+    private var sent: Int64 = 0
+    /// The offset after the farthest byte that the other side's window had room for.
+    private var edge: Int64?
     private var pending: [Pending] = []
     /// The number of bytes that wait for earlier ones.
     package private(set) var pendingBytes = 0
     private var latest: [UInt8] = []
     private var acknowledged: Int64 = 0
+    private var hasAcknowledgement = false
     private var end: Int64?
     /// The number of bytes that were captured twice.
     package private(set) var repeated: UInt64 = 0
@@ -39,15 +52,22 @@ package struct StreamAssembler: Sendable {
     package private(set) var missing: UInt64 = 0
     /// The number of bytes before the first one seen, in a stream whose beginning was not captured. They are left out.
     package private(set) var early: UInt64 = 0
+    /// The number of keep-alive probes that carried an octet.
+    package private(set) var keepAlives: UInt64 = 0
+    /// The number of segments that no window can include, or whose bytes follow the FIN. They are left out.
+    package private(set) var outside: UInt64 = 0
     /// The number of holes that were given up because a limit was reached.
     package private(set) var givenUp: UInt64 = 0
 
     package init() {}
 
-    /// Whether any segment was seen.
+    /// Whether a sequence number of this side is known.
     package var hasBegun: Bool { base != nil }
     /// Whether everything up to the FIN was received, or is known to be missing.
     package var hasEnded: Bool { end.map { next >= $0 } ?? false }
+
+    /// Whether a FIN was seen, whatever is missing before it.
+    var hasFIN: Bool { end != nil }
 
     /// The number of bytes that it keeps.
     var remembered: Int { latest.count + pendingBytes }
@@ -57,61 +77,134 @@ package struct StreamAssembler: Sendable {
     /// Drops the bytes that are kept to compare with repeated ones.
     mutating func forget() { latest = [] }
 
-    /// Returns whether a SYN with this number began the stream.
-    func begins(after sequence: UInt32) -> Bool { base.map { $0 == sequence &+ 1 } ?? false }
+    /// Returns whether a SYN with this number, followed by `length` bytes, can have begun the stream. An acknowledgement
+    /// that was seen before it can include those bytes (RFC 7413).
+    func begins(after sequence: UInt32, _ length: Int) -> Bool {
+        guard let base else { return true }
+        let ahead = Int32(bitPattern: base &- (sequence &+ 1))
+        return ahead == 0 || !hasSYN && next == 0 && ahead > 0 && Int(ahead) <= length
+    }
+
+    /// Returns the distance of a sequence number from the next expected one, or 0 if none is expected.
+    func distance(to sequence: UInt32) -> Int64 { base == nil ? 0 : abs(place(of: sequence) - next) }
 
     /// Processes a segment. `missing` is the number of bytes at its end that are not in the file.
     package mutating func absorb(
         _ segment: ParsedPacket.TCPSegment, _ payload: ArraySlice<UInt8>, missing: Int = 0
     ) -> [Piece] {
-        var sequence = segment.sequence
-        if segment.flags.contains(.syn) {
-            sequence &+= 1
-            if base == nil { base = sequence }
+        begin(with: segment, payload.count + missing)
+        let offset = place(of: segment.flags.contains(.syn) ? segment.sequence &+ 1 : segment.sequence)
+        let wireEnd = offset + Int64(payload.count) + Int64(missing)
+        guard offset - next < Self.windowLimit, next - wireEnd < Self.windowLimit else {
+            outside += 1
+            return []
         }
-        if base == nil { base = sequence }
-        let offset = place(of: sequence)
+        if isKeepAlive(segment, payload, payload.count + missing, at: offset) {
+            keepAlives += 1
+            return [.keepAlive]
+        }
+        isSeen = true
         var pieces: [Piece] = []
         if !payload.isEmpty { add(payload, at: offset, &pieces) }
-        let wireEnd = offset + Int64(payload.count) + Int64(missing)
         // Truncated bytes count as acknowledged at once, since no other packet will contain them.
         if missing > 0, wireEnd > next {
             acknowledged = max(acknowledged, wireEnd)
             if pending.isEmpty { skip(to: wireEnd, &pieces) }
         }
-        if segment.flags.contains(.fin), end == nil { end = wireEnd }
+        // What follows a FIN that was reached is left out, so the earliest one is the end.
+        if segment.flags.contains(.fin), wireEnd >= next, wireEnd < end ?? .max { end = wireEnd }
+        sent = max(sent, wireEnd + (end == wireEnd && segment.flags.contains(.fin) ? 1 : 0))
         deliver(&pieces)
-        if hasEnded { latest = [] }
+        if hasEnded { drop() }
         return pieces
     }
 
-    /// Records that the other side acknowledged everything before this number. What is still missing by then was lost
-    /// by the capture.
-    package mutating func otherSide(acknowledges number: UInt32) -> [Piece] {
+    /// Sets where the stream begins, or moves its beginning while no byte was delivered: to the byte after a SYN, or to
+    /// the first byte if only an acknowledgement was seen before it.
+    private mutating func begin(with segment: ParsedPacket.TCPSegment, _ length: Int) {
+        let isSYN = segment.flags.contains(.syn)
+        let first = isSYN ? segment.sequence &+ 1 : segment.sequence
+        guard let known = base else { return (base, hasSYN) = (first, isSYN) }
+        guard !hasSYN, next == 0 else { return }
+        let ahead = Int64(Int32(bitPattern: known &- first))
+        let isEarlier = !isSeen && length > 1 && ahead > 0 && ahead < Self.windowLimit
+        guard isSYN || isEarlier else { return }
+        (base, hasSYN) = (first, isSYN)
+        for index in pending.indices { pending[index].offset += ahead }
+        (acknowledged, sent) = (acknowledged + ahead, sent + ahead)
+        (end, edge) = (end.map { $0 + ahead }, edge.map { $0 + ahead })
+    }
+
+    /// Returns whether a segment is a keep-alive probe (RFC 1122, 4.2.3.6): an octet without meaning before the next
+    /// one, when everything is acknowledged. Whether it is, isn't known if the other side's segments were not captured.
+    private func isKeepAlive(
+        _ segment: ParsedPacket.TCPSegment, _ payload: ArraySlice<UInt8>, _ length: Int, at offset: Int64
+    ) -> Bool {
+        guard length == 1, segment.flags.isDisjoint(with: [.syn, .fin, .reset]), offset == sent - 1
+        else { return false }
+        return acknowledged > offset || !hasAcknowledgement && payload.first != latest.last
+    }
+
+    /// Drops what follows the FIN, and the bytes that are kept to compare with repeated ones.
+    private mutating func drop() {
+        outside += UInt64(pending.count)
+        (pending, pendingBytes, latest) = ([], 0, [])
+    }
+
+    /// Records that the other side acknowledged everything before this number, and has room for `window` bytes after
+    /// it. What is still missing by then was lost by the capture.
+    package mutating func otherSide(acknowledges number: UInt32, window: Int? = nil) -> [Piece] {
         guard base != nil else {
-            base = number
+            (base, edge) = (number, window.map { Int64($0) })
             return []
         }
         let offset = place(of: number)
-        guard offset > acknowledged, offset - next < 1 << 30 else { return [] }
+        guard abs(offset - next) < Self.windowLimit else { return [] }
+        hasAcknowledgement = true
+        if let window { edge = max(edge ?? 0, offset + Int64(window)) }
+        guard offset > acknowledged else { return [] }
+        // An empty segment of a stream that began before the capture can be a probe, with the number of the octet before.
+        if isSeen, !hasSYN, next == 0, offset == 1, sent == 0, pending.isEmpty {
+            base = number
+            edge = edge.map { $0 - 1 }
+            return []
+        }
         acknowledged = offset
         var pieces: [Piece] = []
         deliver(&pieces)
+        if hasEnded { drop() }
         return pieces
     }
 
-    /// Delivers the waiting bytes, with gaps where bytes are missing, since no more will arrive.
-    package mutating func finish() -> [Piece] {
+    /// Delivers the waiting bytes, with gaps where bytes are missing, since no more will arrive. If the other side has
+    /// closed and no FIN of this side was seen, the last acknowledged number was its FIN, which is not a byte.
+    package mutating func finish(otherHasClosed: Bool = false) -> [Piece] {
         var pieces: [Piece] = []
         while let first = pending.first {
             skip(to: first.offset, &pieces)
             deliver(&pieces)
         }
-        // A FIN takes a sequence number, which is acknowledged too.
-        let known = end ?? acknowledged
+        let known = end ?? (otherHasClosed && acknowledged > sent ? acknowledged - 1 : acknowledged)
         if acknowledged >= known, known > next { skip(to: known, &pieces) }
         return pieces
     }
+
+    /// Whether a receiver takes a reset.
+    enum ResetVerdict { case exact, inWindow, outside }
+
+    /// Returns whether the receiver of this stream takes a reset with this number (RFC 9293, 3.10.7.4). It must be the
+    /// next one that the receiver expects, which is known as well as the capture has both sides. Another number in the
+    /// window is only answered.
+    func verdict(onReset sequence: UInt32) -> ResetVerdict {
+        guard base != nil else { return .exact }
+        let offset = place(of: sequence)
+        if [next, sent, acknowledged].contains(offset) { return .exact }
+        let expected = max(next, acknowledged)
+        return offset > expected && offset <= edge ?? (expected + Self.windowLimit) ? .inWindow : .outside
+    }
+
+    /// Whether an acknowledgement is of something that was sent.
+    func wasSent(before number: UInt32) -> Bool { base == nil || (0...sent).contains(place(of: number)) }
 
     /// Returns the offset nearest to `next` that has this sequence number.
     private func place(of sequence: UInt32) -> Int64 {
@@ -121,6 +214,10 @@ package struct StreamAssembler: Sendable {
 
     private mutating func add(_ payload: ArraySlice<UInt8>, at offset: Int64, _ pieces: inout [Piece]) {
         var (payload, offset) = (payload, offset)
+        if let end, next >= end, offset + Int64(payload.count) > end {
+            payload = payload.prefix(Int(clamping: max(0, end - offset)))
+            outside += 1
+        }
         if offset < next {
             let old = payload.prefix(Int(clamping: next - offset))
             let before = min(old.count, Int(clamping: max(0, -offset)))
@@ -225,6 +322,8 @@ package struct StreamAssembler: Sendable {
 
     private mutating func deliver(_ bytes: [UInt8], _ pieces: inout [Piece]) {
         next += Int64(bytes.count)
+        // What is kept is contiguous, so bytes that are not kept whole replace it.
+        if bytes.count >= Self.memory { latest.removeAll(keepingCapacity: true) }
         latest += bytes.suffix(Self.memory)
         if latest.count > 2 * Self.memory { latest.removeFirst(latest.count - Self.memory) }
         pieces.append(.bytes(bytes))

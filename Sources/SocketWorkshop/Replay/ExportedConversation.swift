@@ -10,6 +10,8 @@ package struct ExportedConversation: Sendable {
         package var bytes: [UInt8]
         /// The time since the first packet.
         package var time: MonotonicTime
+        /// Whether bytes of its side are missing before it.
+        package var followsGap = false
 
         package init(side: Side, bytes: [UInt8], time: MonotonicTime = .zero) {
             (self.side, self.bytes, self.time) = (side, bytes, time)
@@ -33,8 +35,8 @@ package struct ExportedConversation: Sendable {
     package var ends: [End] = []
     /// When it began.
     package var opened = MonotonicTime.zero
-    /// The number of bytes that the file lacks.
-    package var missing: UInt64 = 0
+    /// The number of bytes of each side that the file lacks.
+    private var lost: [Side: UInt64] = [:]
     /// Whether the session had more traffic than is kept here.
     package var isCut = false
 
@@ -42,6 +44,12 @@ package struct ExportedConversation: Sendable {
     package static let limit = 256 << 20
 
     package init(_ parts: [Part], ends: [End] = []) { (self.parts, self.ends) = (parts, ends) }
+
+    /// Returns the number of bytes of one side that the file lacks.
+    package func missing(of side: Side) -> UInt64 { lost[side, default: 0] }
+
+    /// Counts bytes of a side that the file lacks.
+    package mutating func lose(_ count: UInt64, of side: Side) { lost[side, default: 0] += count }
 
     /// Returns the bytes that one side sent.
     package func bytes(of side: Side) -> [UInt8] { parts.filter { $0.side == side }.flatMap(\.bytes) }

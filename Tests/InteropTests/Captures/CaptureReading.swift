@@ -42,16 +42,21 @@ struct CaptureReading {
 
     /// What the ends of a TCP stream sent, as tshark follows it.
     func followed(_ stream: Int, clientPort: UInt16) throws -> (client: [UInt8?], server: [UInt8?]) {
+        try Self.followed(tshark("-q", "-z", "follow,tcp,raw,\(stream)"), clientPort: clientPort)
+    }
+
+    /// The same, from the lines that tshark printed.
+    static func followed(_ lines: [String], clientPort: UInt16) -> (client: [UInt8?], server: [UInt8?]) {
         var found: (first: [UInt8?], second: [UInt8?]) = ([], [])
         var isClientFirst = true
-        for line in try tshark("-q", "-z", "follow,tcp,raw,\(stream)") {
+        for line in lines {
             if line.hasPrefix("Node 0:") { isClientFirst = line.hasSuffix(":\(clientPort)") }
             let digits = Array(line.utf8.drop { $0 == 9 })
             let bytes = stride(from: 0, to: digits.count - 1, by: 2).map {
                 UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)
             }
             guard !bytes.isEmpty, digits.count.isMultiple(of: 2), !bytes.contains(nil) else { continue }
-            let part = Self.withGaps(bytes.map { $0 ?? 0 })
+            let part = withGaps(bytes.map { $0 ?? 0 })
             if line.hasPrefix("\t") { found.second += part } else { found.first += part }
         }
         return isClientFirst ? (found.first, found.second) : (found.second, found.first)

@@ -15,7 +15,7 @@ struct StreamAssemblerTests {
             switch piece {
             case .bytes(let bytes): bytes
             case .gap(let count): [UInt8?](repeating: nil, count: Int(count))
-            case .differs: []
+            case .differs, .keepAlive: []
             }
         }
     }

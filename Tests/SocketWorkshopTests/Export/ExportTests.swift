@@ -128,9 +128,31 @@ struct ExportTests {
                 == "its datagrams have 2 address pairs, and this exports only one")
     }
 
-    @Test("missing bytes are counted")
+    @Test("missing bytes are counted for each side, and a FIN is none")
     func missing() throws {
-        #expect(try Self.conversation(SampleCapture.recording(snap: 2)).0.missing == 9)
+        let both = try Self.conversation(SampleCapture.recording(snap: 2)).0
+        #expect(both.missing(of: .client) == 4 && both.missing(of: .server) == 5)
+        var script = SegmentScript()
+        script.handshake()
+        script.send(.client, at: 1, ack: 1, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+        script.send(.client, at: 29, ack: 39)
+        script.send(.client, .fin, at: 29, ack: 39)
+        script.send(.client, at: 30, ack: 40)
+        script.packets.remove(at: 1)
+        let (one, row) = try Self.conversation(script.pcap())
+        #expect(one.missing(of: .client) == 0 && one.missing(of: .server) == 38)
+        #expect(try CurlExport.text(one.bytes(of: .client), row).hasPrefix("curl"))
+    }
+
+    @Test("a script waits for the text on each side of a gap, and never for both as one")
+    func gap() throws {
+        var parts: [ExportedConversation.Part] = [
+            .init(side: .client, bytes: Array("A".utf8)), .init(side: .server, bytes: Array("one".utf8)),
+            .init(side: .server, bytes: Array("two".utf8)),
+        ]
+        parts[2].followsGap = true
+        let text = try ScriptExport.text(ExportedConversation(parts), Self.row("localhost:7"))
+        #expect(text.hasSuffix("send A\nwait 10s one\nwait 10s two\n"))
     }
 
     @Test("a script sends each write in a line of its own, and waits for what answers begin with")
