@@ -39,7 +39,7 @@ package enum AttachablePrograms {
         -> [String]
     {
         if name.contains("/") { return [name] }
-        if let problem = InspectionFolder.problem(with: folder), access(folder, F_OK) == 0 {
+        if let problem = InspectionFolder.problem(with: folder), folder.withNative({ access($0, F_OK) }) == 0 {
             throw AttachError(sentence: problem)
         }
         let paths: [String]

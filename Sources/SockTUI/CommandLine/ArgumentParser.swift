@@ -37,8 +37,12 @@ struct ArgumentParser {
         }
     }
 
+    /// The options' values that name something of the system, and can be any bytes.
+    private static let named: Set = ["FILE", "OUT", "ADDRESS", "LISTEN"]
+
     private mutating func readOption(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        let halves = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let halves = argument.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(String.init)
         let name = ["-h": "--help", "-V": "--version"][halves[0]] ?? halves[0]
         // The same name may have another meaning after one command.
         let named = CommandTable.options.filter { $0.name == name }
@@ -52,7 +56,10 @@ struct ArgumentParser {
         var value = halves.count > 1 ? halves[1] : nil
         if let valueName = option.value {
             value = value ?? rest.popFirst()
-            if value == nil { throw UsageError(name, "needs \(valueName) after it") }
+            guard let value else { throw UsageError(name, "needs \(valueName) after it") }
+            if value.hasNativeBytes, !Self.named.contains(valueName) {
+                throw UsageError(value, "\(name) takes UTF-8")
+            }
         } else if value != nil {
             throw UsageError(argument, "\(name) takes no value")
         }
