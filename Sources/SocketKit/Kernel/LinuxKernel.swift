@@ -59,6 +59,8 @@ package final class LinuxKernel: Kernel {
         return .accepted(descriptor, peer: Sockaddr.read(&storage, length: length) ?? .unnamed)
     }
 
+    package func isAtUrgentMark(_ descriptor: Int32) -> Bool { sockatmark(descriptor) == 1 }
+
     package func receive(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool
     ) -> IOResult {
