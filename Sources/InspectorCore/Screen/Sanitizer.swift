@@ -50,7 +50,8 @@ package struct Sanitizer: Equatable, Sendable {
     package func append(_ scalar: Unicode.Scalar, _ style: Style, to line: inout Line) {
         switch drawn(scalar) {
         case .cell(let width): line.append(scalar, width: width, style)
-        case .mark: line.mark(scalar, style)
+        case .mark where line.mark(scalar, style): break
+        case .mark: line.append(PrintableText.escape(scalar), Style(.dim, style.emphasis))
         case .nothing: break
         case .escape(let text): line.append(text, Style(.dim, style.emphasis))
         }
