@@ -13,6 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
+// glibc gives main's arguments to constructors too.
+static char **arguments;
+__attribute__((constructor)) static void keep_arguments(int count, char **given) {
+  (void)count;
+  arguments = given;
+}
+
+char *const *cterminal_arguments(void) { return arguments; }
+
 enum { RESTORE_LIMIT = 512, REPLAY_LIMIT = 64 * 1024, PATIENCE = 3, REPEAT_MS = 50 };
 
 static const int crashes[] = {SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE};

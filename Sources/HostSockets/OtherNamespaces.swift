@@ -175,14 +175,14 @@ struct NamespaceNames {
     mutating func refresh(_ now: MonotonicTime, folder: String = "/run/netns") {
         if let read, now - read < Self.pause { return }
         (read, names) = (now, [:])
-        guard let stream = opendir(folder) else { return }
+        guard let stream = folder.withNative({ opendir($0) }) else { return }
         defer { closedir(stream) }
         while names.count < Self.most, let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(native: $0) }
             }
             var facts = stat()
-            guard !name.hasPrefix("."), stat("\(folder)/\(name)", &facts) == 0 else { continue }
+            guard !name.hasPrefix("."), "\(folder)/\(name)".withNative({ stat($0, &facts) }) == 0 else { continue }
             // Of two names for one namespace, pick the same one each time.
             if names[UInt64(facts.st_ino)].map({ name < $0 }) ?? true { names[UInt64(facts.st_ino)] = name }
         }

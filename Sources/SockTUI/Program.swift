@@ -51,7 +51,7 @@ enum Program {
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
         case .document(let document): return show(document.text + "\n")
         case .configurationPlace: return configurationPlace(invocation)
-        case .configuration, .script, .terminal: return configured(invocation, arguments)
+        case .configuration, .script, .terminal: return configured(invocation)
         }
     }
 
@@ -64,7 +64,7 @@ enum Program {
 
     /// Handles the runs that read the configuration. A script must behave the same for every user, so it reads only
     /// what it is given.
-    private static func configured(_ invocation: Invocation, _ arguments: [String]) -> Int32 {
+    private static func configured(_ invocation: Invocation) -> Int32 {
         var configuration = Configuration()
         do {
             if case .script = invocation.mode, invocation.configuration == nil {
@@ -87,7 +87,7 @@ enum Program {
             return report(.text, isOnce: false, invocation)
         case .terminal where invocation.report.span != nil:
             return complain("--for: goes with --once, --json or a pipe; a screen runs until you quit", status: .usage)
-        default: return TerminalRun.run(invocation, configuration, arguments)
+        default: return TerminalRun.run(invocation, configuration)
         }
     }
 
@@ -98,7 +98,7 @@ enum Program {
         } catch {
             return CommandPath.Problem(sentence: "run: \(error.sentence)", status: error.status)
         }
-        guard let input = program.input, access(input, R_OK) != 0 else { return nil }
+        guard let input = program.input, input.withNative({ access($0, R_OK) }) != 0 else { return nil }
         return CommandPath.Problem(sentence: "--stdin: \(input): \(POSIXErrno(errno).words)", status: 1)
     }
 

@@ -1,3 +1,4 @@
+import CSockTUITerminal
 import Dispatch
 import Glibc
 import InspectorCore
@@ -8,12 +9,12 @@ import SocketKit
 /// A run on a terminal, from taking it over to restoring it.
 enum TerminalRun {
     /// Runs until the user or a signal ends it. A terminal that can't be used is reported in one line, with status 2.
-    static func run(_ invocation: Invocation, _ configuration: Configuration, _ arguments: [String]) -> Int32 {
+    static func run(_ invocation: Invocation, _ configuration: Configuration) -> Int32 {
         let inbox: Inbox
         do throws(SocketError) { inbox = try Inbox() } catch { return Program.complain(error.detail, status: .failure) }
         do throws(CursesTerminal.Refused) {
             let environment = try TerminalEnvironment.current(configuration)
-            quietBacktraces(arguments)
+            quietBacktraces()
             if invocation.opening.contains(.showHost) || invocation.opening.contains(.capture) { yieldToOthers() }
             return run(invocation, configuration, try open(environment, inbox), inbox)
         } catch {
@@ -87,14 +88,12 @@ enum TerminalRun {
 
     /// Starts the program again, at a cost of 3 ms, because Swift's backtracer asks questions on a terminal unless it
     /// is configured before the program starts. If that fails, everything else still works.
-    private static func quietBacktraces(_ arguments: [String]) {
+    private static func quietBacktraces() {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { return }
         setenv("SWIFT_BACKTRACE", Spawn.quietBacktrace, 1)
-        var words = arguments.map { strdup($0) } + [nil]
-        execv(path, &words)
-        words.forEach { free($0) }
+        execv(path, cterminal_arguments())
     }
 
     /// Causes a real trap, such as an index out of range.

@@ -17,8 +17,7 @@ struct FirstMinuteFloodTests {
         let small = try #require(ProcessFacts.residentBytes(inspection.process))
         let begin = ContinuousClock.now
         let flood = try Flood(to: port)
-        try inspection.wait(for: "Enter send")
-        try inspection.tmux.keys("Escape")
+        try inspection.wait(for: "w write")
         var slowest = Duration.zero
         var largest = 0
         var presses: [Duration] = []

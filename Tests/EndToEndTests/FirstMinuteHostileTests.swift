@@ -35,7 +35,7 @@ struct FirstMinuteHostileTests {
         // Without this tmux would not even listen to the clipboard's sequence.
         _ = try inspection.tmux.command("set", "-s", "set-clipboard", "on")
         let peer = try Peer(["nc", "127.0.0.1", "\(port)"])
-        try inspection.wait(for: "Enter send")
+        try inspection.write()
         try inspection.tmux.type("a draft")
         for _ in 0..<viewChanges { try inspection.tmux.keys("M-v") }
         var received = "harmless\n".utf8.count

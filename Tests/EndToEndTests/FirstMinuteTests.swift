@@ -49,9 +49,13 @@ struct FirstMinuteTests {
         let (inspection, port) = try Peer.listening()
         let peer = try Peer(
             program == "nc" ? ["nc", "127.0.0.1", "\(port)"] : ["socat", "-", "TCP4:127.0.0.1:\(port)"])
-        try inspection.wait(for: "Enter send")
+        // What is pressed until `w` are commands.
+        try inspection.wait(for: "w write")
+        try inspection.tmux.keys("j", "j")
         try peer.write("said by the peer\n")
         try inspection.wait(for: "said by the peer")
+        try inspection.tmux.keys("2")
+        try inspection.write()
         try inspection.send("typed on the screen")
         #expect(eventually { peer.output == Array("typed on the screen\r\n".utf8) })
         peer.kill()

@@ -42,9 +42,21 @@ final class Inspection {
         try tmux.keys("Enter")
     }
 
+    /// Waits for the first connection of a listener, whose keys are commands, and moves the cursor to its line.
+    func write() throws { try tmux.write() }
+
     /// Its connection to or from this port, as `ss` has it.
     func statistics(peerPort: UInt16) throws -> SocketStatistics? {
         try SocketStatistics.all().first { $0.peerPort == peerPort && $0.processes.contains(process) }
+    }
+}
+
+extension Tmux {
+    /// Does what `Inspection.write()` does.
+    func write() throws {
+        try #require(try waitFor("w write"), picture)
+        try keys("w")
+        try #require(try waitFor("Enter send"), picture)
     }
 }
 

@@ -71,8 +71,6 @@ struct TLSScreenTests {
     func barrier() throws {
         let (inspection, port) = try Peer.listening("--no-read", height: 50)
         let peer = try Peer(["socat", "-", "TCP4:127.0.0.1:\(port)"])
-        try inspection.wait(for: "Enter send")
-        try inspection.tmux.keys("Escape")
         try inspection.wait(for: "r read")
         try inspection.tmux.keys("r")
         try inspection.wait(for: "queue a read on")

@@ -61,7 +61,7 @@ struct FaultTests {
             })
         _ = model.update(.command("detail"))
         let text = draw(model, Size(200, 40)).text
-        for words in ["slice 7 x12", "4.0K delayed", "7 B dropped", "latency limited by buffer", "bytes 4711", "4.2K"] {
+        for words in ["slice 7 x12", "4.0K delayed", "7 B dropped", "rules limited by buffer", "bytes 4711", "4.2K"] {
             #expect(text.contains(words), "\(words) in \(text)")
         }
     }

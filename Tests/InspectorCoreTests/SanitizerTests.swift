@@ -32,7 +32,8 @@ struct SanitizerTests {
         line.cells.enumerated().allSatisfy { index, cell in
             let before = index > 0 ? line.cells[index - 1].width : 1
             let after = index + 1 < line.cells.count ? line.cells[index + 1].width : 1
-            return !isDangerous(cell.scalar) && !isDangerous(cell.mark) && (cell.width != 0 || before == 2)
+            return !isDangerous(cell.scalar) && !cell.marks.all.contains(where: isDangerous)
+                && (cell.width != 0 || before == 2)
                 && (cell.width != 2 || after == 0)
         }
     }
@@ -68,7 +69,7 @@ struct SanitizerTests {
             var line = Line()
             sanitizer.append(bytes: bytes, to: &line)
             Self.check(line)
-            if isASCII { #expect(line.cells.allSatisfy { $0.scalar < 0x7F && $0.mark == 0 }) }
+            if isASCII { #expect(line.cells.allSatisfy { $0.scalar < 0x7F && $0.marks.isEmpty }) }
             var text = Line()
             sanitizer.append(String(decoding: bytes, as: UTF8.self), to: &text)
             Self.check(text)
@@ -94,11 +95,35 @@ struct SanitizerTests {
             ("a\u{1b}[31m", "a\\x1b[31m"), ("\u{9b}x", "\\x9bx"), ("\u{202e}evil", "\\u{202e}evil"),
             ("\u{7f}", "\\x7f"),
             ("\u{feff}", "\\u{feff}"), ("a\r\n\t\u{0}", "a\\r\\n\\t\\0"), ("\u{ad}", "\\u{ad}"), ("日本", "日本"),
-            ("e\u{301}\u{302}\u{303}", "e\u{301}"), ("\u{200d}", "\\u{200d}"), ("\u{e000}", "\\u{e000}"),
+            ("e\u{301}\u{302}\u{303}", "e\u{301}\u{302}\u{303}"), ("\u{200d}", "\\u{200d}"), ("\u{e000}", "\\u{e000}"),
             ("\u{2028}", "\\u{2028}"), ("x\u{fe0f}", "x"),
         ])
     func escapes(_ input: String, _ expected: String) {
         #expect(Sanitizer(isASCII: false).text(input).unicodeScalars.elementsEqual(expected.unicodeScalars))
+    }
+
+    @Test(
+        "Every mark is shown: four on a character, the others escaped",
+        arguments: [
+            // Thai with a vowel and a tone, Vietnamese in NFD, Hebrew with points, Arabic with shadda and fatha.
+            ("\u{e17}\u{e35}\u{e48}", "\u{e17}\u{e35}\u{e48}", 1), ("e\u{302}\u{323}", "e\u{302}\u{323}", 1),
+            ("\u{5e9}\u{5c1}\u{5b8}", "\u{5e9}\u{5c1}\u{5b8}", 1),
+            ("\u{644}\u{651}\u{64e}", "\u{644}\u{651}\u{64e}", 1),
+            ("Z\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}", "Z\u{300}\u{301}\u{302}\u{303}\\u{304}\\u{305}", 15),
+            ("\u{1b}\u{301}", "\\x1b\\u{301}", 11), ("日\u{3099}\u{301}", "日\u{3099}\u{301}", 2),
+            ("\u{301}\u{302}", " \u{301}\u{302}", 1),
+        ])
+    func marks(_ input: String, _ expected: String, _ width: Int) {
+        var line = Line()
+        Sanitizer(isASCII: false).append(input, to: &line)
+        #expect(line.text.unicodeScalars.elementsEqual(expected.unicodeScalars), "\(line.text)")
+        #expect(line.width == width)
+        let rows = ByteRows(
+            mode: .text, width: 80, sanitizer: Sanitizer(isASCII: false), glyphs: .unicode, style: .plain)
+        let shown = rows.rows(Array(input.utf8), limit: .max).rows.map(\.text).joined()
+        #expect(
+            shown.unicodeScalars.suffix(expected.unicodeScalars.count).elementsEqual(expected.unicodeScalars),
+            "\(shown)")
     }
 
     @Test("Invalid UTF-8 is one replacement for each byte")

@@ -18,7 +18,8 @@ struct SizeTests {
             var before = 1
             for x in 0..<canvas.size.width {
                 let cell = cells[y * canvas.size.width + x]
-                if SanitizerTests.isDangerous(cell.scalar) || SanitizerTests.isDangerous(cell.mark) {
+                if SanitizerTests.isDangerous(cell.scalar) || cell.marks.all.contains(where: SanitizerTests.isDangerous)
+                {
                     return "a control character at \(x),\(y)"
                 }
                 if (before == 2) != (cell.width == 0) { return "half a character at \(x),\(y)" }

@@ -150,7 +150,11 @@ struct TrafficTests {
                 ? model.update(.snapshot(World.snapshot([World.listener, World.lineReader])))
                 : elsewhere.update(.snapshot(World.snapshot([World.listener, World.lineReader])))
         }
-        #expect(model.list.selected == SocketID(8) && model.tab == .traffic && model.isComposing)
+        #expect(model.list.selected == SocketID(8) && model.tab == .traffic && !model.isComposing)
+        model.press(.character("j"), .character("j"))
+        #expect(!model.isComposing && model.composer.editor.isEmpty)
+        model.press(.character("w"))
+        #expect(model.isComposing)
         #expect(elsewhere.tab == .events && elsewhere.list.selected == SocketID(3))
     }
 

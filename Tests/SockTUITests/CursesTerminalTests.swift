@@ -77,6 +77,35 @@ struct CursesTerminalTests {
         #expect(fixture.keys("\u{1B}[99;5u").isEmpty)
     }
 
+    @Test(
+        "only ASCII goes to a terminal or a locale that says so",
+        arguments: [
+            ("xterm-256color", "UTF-8", true), ("xterm-256color", "ANSI_X3.4-1968", true),
+            ("xterm-256color", "ISO-8859-1", false), ("vt100", "ANSI_X3.4-1968", false), ("vt220", "UTF-8", true),
+            ("vt220", "ISO-8859-1", false), ("linux", "UTF-8", false), ("linux", "ANSI_X3.4-1968", false),
+            ("ansi", "ANSI_X3.4-1968", false), ("tmux-256color", "ANSI_X3.4-1968", true),
+            ("vte-256color", "ANSI_X3.4-1968", true),
+        ])
+    func characters(type: String, codeset: String, isUnicode: Bool) {
+        let environment = TerminalEnvironment(input: -1, output: -1, type: type)
+        #expect(environment.drawsUnicode(codeset) == isUnicode)
+    }
+
+    @Test("all marks of a character reach the terminal")
+    func marks() throws {
+        let fixture = try Fixture()
+        var line = Line()
+        Sanitizer(isASCII: false).append(
+            "\u{e17}\u{e35}\u{e48}e\u{302}\u{323}.Z\u{300}\u{301}\u{302}\u{303}", to: &line)
+        var canvas = Canvas(Size(80, 24))
+        canvas.draw(line, x: 0, y: 0, width: 80, .unicode)
+        fixture.terminal.show(canvas)
+        let written = fixture.written().unicodeScalars
+        for character in ["\u{e17}\u{e35}\u{e48}", "e\u{302}\u{323}.", "Z\u{300}\u{301}\u{302}\u{303}"] {
+            #expect(written.split(separator: character.unicodeScalars).count > 1, "\(character)")
+        }
+    }
+
     @Test("a bracketed paste is one message")
     func paste() throws {
         let fixture = try Fixture()

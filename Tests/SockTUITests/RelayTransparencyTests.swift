@@ -54,6 +54,27 @@ struct RelayTransparencyTests {
         #expect(best < .milliseconds(100))
     }
 
+    @Test("urgent data is forwarded in line, where it was, and is an event of the leg that received it")
+    func urgent() throws {
+        let line = try TableLine(relayed: true)
+        for (side, other, leg) in [(line.client, line.target, 0), (line.target, line.client, 1)] {
+            for (text, flags) in [("abc", 0), ("X", Int(MSG_OOB)), ("def", 0)] {
+                #expect(send(side.descriptor, text, text.utf8.count, Int32(flags)) == text.utf8.count)
+            }
+            var buffer = [UInt8](repeating: 0, count: 16)
+            #expect(eventually { recv(other.descriptor, &buffer, buffer.count, Int32(MSG_PEEK)) == 7 })
+            let count = recv(other.descriptor, &buffer, buffer.count, 0)
+            #expect(count == 7 && buffer.prefix(7) == Array("abcXdef".utf8)[...])
+            // The next one is at the end of what was sent.
+            #expect(send(side.descriptor, "Z", 1, Int32(MSG_OOB)) == 1)
+            let hasCome = eventually { recv(other.descriptor, &buffer, buffer.count, 0) == 1 }
+            #expect(hasCome && buffer[0] == 0x5A)
+            let socket = line.legs[leg].id
+            let events = line.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.filter { $0.kind == .urgentData }
+            #expect(events.filter { $0.socket == socket }.count == 2 && events.count == 2 * leg + 2)
+        }
+    }
+
     @Test("what was queued for a side that is gone is counted on its row")
     func losses() throws {
         let (_, line) = try sight(.reset, .stalled, clientEnds: true, relayed: true)

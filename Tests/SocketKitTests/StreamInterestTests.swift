@@ -33,6 +33,13 @@ import Testing
         #expect(stream.change() == .modify(.read))
     }
 
+    @Test func urgentDataIsWatchedForOnlyInLineAndWhileReading() {
+        stream.interest.takesUrgentInLine = true
+        #expect(stream.change() == .add([.read, .urgent]))
+        stream.interest.stopReading(now)
+        #expect(stream.change() == .modify(.peerClosed))
+    }
+
     @Test func thePeersEndIsOfNoMoreInterest() {
         _ = stream.change()
         #expect(stream.change(canReceive: false) == .modify([]))

@@ -3,6 +3,9 @@
 #pragma once
 #include <stddef.h>
 
+// The program's arguments as the kernel gave them, ended by NULL. Unlike Swift's they need no /proc, and are bytes.
+char *const *cterminal_arguments(void);
+
 // Lets every signal through on this thread: a parent may have blocked them, and children inherit that.
 void cterminal_unblock_signals(void);
 

@@ -26,6 +26,8 @@ package struct JSONLines: Sendable {
     /// The warnings about the engine as a whole, as last written.
     private var engineLints: [String] = []
     private var hasBegun = false
+    /// When the last snapshot was made, and the other ends of its connections.
+    private var seen: (time: MonotonicTime, peers: [SocketID: PeerEnd])?
     /// The sequence number of the next event to request.
     package private(set) var nextEvent: UInt64 = 0
     /// The total number of events lost.
@@ -93,6 +95,16 @@ package struct JSONLines: Sendable {
             self.child = child
         }
         lines += events(snapshot)
+        // The same snapshot again: nothing has happened.
+        let isSame = seen.map { $0.time == snapshot.time && $0.peers == others.peers } ?? false
+        seen = (snapshot.time, others.peers)
+        if !isSame { lines += sessions(snapshot, others) }
+        return lines + engineLines(snapshot, others, isQuiet: lines.isEmpty)
+    }
+
+    /// Returns a line for each session that has changed, after those of its new warnings.
+    private mutating func sessions(_ snapshot: EngineSnapshot, _ others: Surroundings) -> [String] {
+        var lines: [String] = []
         losses.removeAll { snapshot.time - $0.time > .seconds(60) }
         findings.absorb(snapshot, among: others, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })
         var listed: [SocketID: Told] = [:]
@@ -108,7 +120,7 @@ package struct JSONLines: Sendable {
             if isNews { lines.append(line(told, others)) }
         }
         known = listed
-        return lines + engineLines(snapshot, others, isQuiet: lines.isEmpty)
+        return lines
     }
 
     private func line(_ told: Told, _ others: Surroundings) -> String {

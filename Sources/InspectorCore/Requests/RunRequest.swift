@@ -52,7 +52,7 @@ package struct RunRequest: Equatable, Sendable {
     /// these addresses, and without exceptions from proxying.
     package func environment(_ own: [String], proxies: [ProxyKind: String]) -> [String] {
         let names = Set(Self.variables + Self.exceptions)
-        let kept = own.filter { !names.contains(String($0.prefix { $0 != "=" })) }
+        let kept = own.filter { !names.contains(String($0.unicodeScalars.prefix { $0 != "=" })) }
         let first = via == .socks ? ProxyKind.socks5 : .http
         let rest = via == .http ? ProxyKind.http : .socks5
         let set = Self.variables.compactMap { name -> String? in

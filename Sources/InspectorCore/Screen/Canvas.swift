@@ -44,10 +44,7 @@ package struct Canvas: Equatable, Sendable {
     package var text: String {
         (0..<size.height).map { row in
             var line = ""
-            for cell in cells[row * size.width..<(row + 1) * size.width] where cell.width > 0 {
-                line.unicodeScalars.append(Unicode.Scalar(cell.scalar) ?? " ")
-                if let mark = Unicode.Scalar(cell.mark), cell.mark != 0 { line.unicodeScalars.append(mark) }
-            }
+            for cell in cells[row * size.width..<(row + 1) * size.width] { cell.append(to: &line) }
             while line.last == " " { line.removeLast() }
             return line
         }.joined(separator: "\n")

@@ -24,22 +24,51 @@ package struct Style: Hashable, Sendable {
     package static let plain = Style()
 }
 
-/// One column of one row. It has sixteen bytes without padding, so that rows can be compared as memory.
+/// The combining marks on a character, as many as a terminal's cell can hold (curses: CCHARW_MAX with the character).
+package struct Marks: Hashable, Sendable {
+    private var first: UInt32 = 0
+    private var second: UInt32 = 0
+    private var third: UInt32 = 0
+    private var fourth: UInt32 = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { first == 0 }
+
+    /// The marks in their order.
+    package var all: [UInt32] { [first, second, third, fourth].filter { $0 != 0 } }
+
+    /// Adds a mark after the others. Returns `false` if there is no room for it.
+    package mutating func add(_ scalar: Unicode.Scalar) -> Bool {
+        for place in [\Self.first, \.second, \.third, \.fourth] where self[keyPath: place] == 0 {
+            self[keyPath: place] = scalar.value
+            return true
+        }
+        return false
+    }
+}
+
+/// One column of one row.
 package struct Cell: Hashable, Sendable {
     /// The character, or 0 in the second column of a wide one.
     package var scalar: UInt32
-    /// A combining mark on the character, or 0 for none.
-    package var mark: UInt32
+    package var marks = Marks()
     package var style: Style
     /// The width of the character, 1 or 2, or 0 in the second column of a wide one.
     package var width: UInt32
 
-    package init(_ scalar: Unicode.Scalar, style: Style = .plain, width: UInt32 = 1, mark: UInt32 = 0) {
+    package init(_ scalar: Unicode.Scalar, style: Style = .plain, width: UInt32 = 1) {
         self.scalar = scalar.value
-        self.mark = mark
         self.style = style
         self.width = width
     }
 
     package static let blank = Cell(" ")
+
+    /// Appends the character and its marks to a text. Appends nothing for the second column of a wide one.
+    package func append(to text: inout String) {
+        guard width > 0 else { return }
+        text.unicodeScalars.append(Unicode.Scalar(scalar) ?? " ")
+        if !marks.isEmpty { text.unicodeScalars.append(contentsOf: marks.all.compactMap(Unicode.Scalar.init)) }
+    }
 }

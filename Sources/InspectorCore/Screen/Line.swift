@@ -22,10 +22,10 @@ package struct Line: Hashable, Sendable {
                 continue
             }
             let width = TextWidth.of(scalar)
-            if width == 0 {
-                mark(scalar, style)
-            } else {
+            if width > 0 {
                 append(scalar, width: width, style)
+            } else if !mark(scalar, style) {
+                append(PrintableText.escape(scalar), Style(.dim, style.emphasis))
             }
         }
     }
@@ -48,13 +48,13 @@ package struct Line: Hashable, Sendable {
         cells.append(second)
     }
 
-    /// Puts a combining mark on the last character. Only the first mark is kept. In an empty line it is put on a space.
-    package mutating func mark(_ scalar: Unicode.Scalar, _ style: Style) {
-        guard let last = cells.lastIndex(where: { $0.width > 0 }) else {
-            cells.append(Cell(" ", style: style, mark: scalar.value))
-            return
-        }
-        if cells[last].mark == 0 { cells[last].mark = scalar.value }
+    /// Puts a combining mark on the last character, or on a space in an empty line. Returns `false` if the character
+    /// has as many as it can hold, or is the end of an escape. The mark must then be escaped too, not hidden.
+    package mutating func mark(_ scalar: Unicode.Scalar, _ style: Style) -> Bool {
+        if cells.isEmpty { append(" ", style) }
+        guard let last = cells.lastIndex(where: { $0.width > 0 }) else { return false }
+        let isEscape = cells[last].style.role == .dim && style.role != .dim
+        return !isEscape && cells[last].marks.add(scalar)
     }
 
     /// Appends another line.
@@ -98,10 +98,7 @@ package struct Line: Hashable, Sendable {
     /// The characters without styles.
     package var text: String {
         var text = ""
-        for cell in cells where cell.width > 0 {
-            if let scalar = Unicode.Scalar(cell.scalar) { text.unicodeScalars.append(scalar) }
-            if cell.mark != 0, let mark = Unicode.Scalar(cell.mark) { text.unicodeScalars.append(mark) }
-        }
+        for cell in cells { cell.append(to: &text) }
         return text
     }
 }

@@ -34,16 +34,24 @@ package struct Sanitizer: Equatable, Sendable {
         return TextWidth.isCombining(scalar) ? .mark : .cell(width: TextWidth.of(scalar))
     }
 
-    /// Appends foreign text to a line, with dim escapes. A carriage return, line feed or tab is escaped too.
+    /// Appends foreign text to a line, with dim escapes. A carriage return, line feed or tab is escaped too, and so is
+    /// each byte of the system's that is not UTF-8.
     package func append(_ text: some StringProtocol, _ style: Style = .plain, to line: inout Line) {
-        for scalar in text.unicodeScalars { append(scalar, style, to: &line) }
+        for scalar in text.unicodeScalars {
+            if scalar.isNativeByte {
+                line.append(PrintableText.escape(named: scalar), Style(.dim, style.emphasis))
+            } else {
+                append(scalar, style, to: &line)
+            }
+        }
     }
 
     /// Appends one foreign scalar.
     package func append(_ scalar: Unicode.Scalar, _ style: Style, to line: inout Line) {
         switch drawn(scalar) {
         case .cell(let width): line.append(scalar, width: width, style)
-        case .mark: line.mark(scalar, style)
+        case .mark where line.mark(scalar, style): break
+        case .mark: line.append(PrintableText.escape(scalar), Style(.dim, style.emphasis))
         case .nothing: break
         case .escape(let text): line.append(text, Style(.dim, style.emphasis))
         }

@@ -30,7 +30,7 @@ package enum FaultWords {
         var notes: [String] = []
         if fault.delayedBytes > 0 { notes.append("\(Format.size(fault.delayedBytes)) delayed") }
         if fault.droppedBytes > 0 { notes.append("\(Format.size(Int(clamping: fault.droppedBytes))) dropped") }
-        if fault.isLimitedByBuffer { notes.append("latency limited by buffer") }
+        if fault.isLimitedByBuffer { notes.append("rules limited by buffer") }
         return notes.joined(separator: ", ")
     }
 

@@ -145,7 +145,8 @@ extension Model {
         returnToPresent()
         if shared.frozen != nil { thaw() }
         select(first.id)
-        showTraffic(composing: true)
+        // Keys stay commands: one pressed at this moment must not become bytes for the peer.
+        showTraffic(composing: false)
     }
 
     /// Shows a socket that the user requested and that now exists.

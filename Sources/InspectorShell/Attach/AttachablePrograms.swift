@@ -43,7 +43,7 @@ package enum AttachablePrograms {
             if !isListed, let refusal = Elevation.refusal { throw AttachError(sentence: "\(name): \(refusal)") }
             return [name]
         }
-        if let problem = InspectionFolder.problem(with: folder), access(folder, F_OK) == 0 {
+        if let problem = InspectionFolder.problem(with: folder), folder.withNative({ access($0, F_OK) }) == 0 {
             throw AttachError(sentence: problem)
         }
         let paths: [String]

@@ -10,7 +10,7 @@ package final class InspectionLink {
 
     /// Connects without ever waiting. Only a program of the same user is trusted.
     package init(path: String) throws(AttachError) {
-        guard path.utf8.count <= Endpoint.longestUnixPath else {
+        guard path.nativeBytes.count <= Endpoint.longestUnixPath else {
             throw AttachError(sentence: "\(path): too long for the path of a socket")
         }
         let kernel = LinuxKernel()

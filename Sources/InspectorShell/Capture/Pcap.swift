@@ -139,7 +139,7 @@ extension Pcap {
             if cpcap_load(name, &library) == 0 { return library }
             let problem = dlerror().map { String(cString: $0) } ?? name
             // The first name is this distribution's, unless only another one exists.
-            if why.isEmpty || access(name, F_OK) == 0 { why = problem }
+            if why.isEmpty || name.withNative({ access($0, F_OK) }) == 0 { why = problem }
         }
         throw AttachError(
             sentence: "libpcap is needed (Debian: apt install libpcap0.8; elsewhere the package is libpcap): \(why)")

@@ -15,9 +15,9 @@ package final class Tool: Sendable {
 
     /// Returns the path of a program on PATH or in the usual folders, or `nil` if there is none.
     package static func path(of name: String) -> String? {
-        let folders = (getenv("PATH").map { String(cString: $0) } ?? "") + ":/usr/local/bin:/usr/bin:/bin"
+        let folders = (EnvironmentVariables.value(of: "PATH") ?? "") + ":/usr/local/bin:/usr/bin:/bin"
         return folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first {
-            access($0, X_OK) == 0
+            $0.withNative { access($0, X_OK) == 0 }
         }
     }
 
@@ -88,10 +88,12 @@ package final class Tool: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
-        var arguments = words.map { strdup($0) } + [nil]
+        var arguments = Spawn.copies(words)
         defer { arguments.forEach { free($0) } }
         var child: pid_t = 0
-        let problem = posix_spawn(&child, words[0], &actions, &attributes, &arguments, environ)
+        let problem = words[0].withNative {
+            posix_spawn(&child, $0, &actions, &attributes, &arguments, environ)
+        }
         if problem != 0 { errno = problem }
         return problem == 0 ? child : nil
     }

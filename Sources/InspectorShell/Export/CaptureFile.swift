@@ -82,7 +82,7 @@ package struct CaptureFile {
 
     /// Reads the whole file.
     package func read(_ take: (ArraySlice<UInt8>) throws(CaptureError) -> Void) throws(Refusal) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        let descriptor = path.withNative { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
         guard descriptor >= 0 else { throw Refusal(sentence: "\(path): \(SocketError.words(errno))") }
         defer { Glibc.close(descriptor) }
         var status = stat()

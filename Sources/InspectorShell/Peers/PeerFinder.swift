@@ -249,13 +249,13 @@ package enum DescriptorScan {
 
     /// Returns the names in a folder, except those that start with a dot.
     package static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
+        guard let stream = folder.withNative({ opendir($0) }) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
             // Read the name in place: the record ends after the name, so it is shorter than its type.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(native: $0) }
             }
             if !name.hasPrefix(".") { names.append(name) }
         }

@@ -68,6 +68,7 @@ package final class Relay: SocketListenerDelegate, FaultTarget {
             low: Self.highWatermark / 4, high: Self.highWatermark)
         // Small pieces are forwarded as they arrive, without waiting for acknowledgments in between.
         configuration.options.noDelay = true
+        configuration.options.takesUrgentInLine = true
         configuration.passesCuts = request.listenTLS != nil && request.targetTLS != nil
         return configuration
     }

@@ -72,7 +72,7 @@ package final class ChildRunner: Sendable {
 
     private func spawn(_ request: RunRequest, _ proxies: [ProxyKind: String]) {
         var ends: [Int32] = [-1, -1]
-        let input = Glibc.open(request.input ?? "/dev/null", O_RDONLY | O_CLOEXEC)
+        let input = (request.input ?? "/dev/null").withNative { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
         guard input >= 0 else {
             let what = request.input.map { "--stdin: \($0)" } ?? "run: /dev/null"
             return end(.notStarted("\(what): \(POSIXErrno(errno).words)", status: 1))

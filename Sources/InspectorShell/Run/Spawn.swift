@@ -1,4 +1,5 @@
 import Glibc
+import SocketCore
 
 package struct Spawn {
     package var path: String
@@ -42,15 +43,20 @@ package struct Spawn {
         posix_spawnattr_setsigmask(&attributes, &none)
         let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (hasOwnSession ? Self.setsid : 0)
         posix_spawnattr_setflags(&attributes, Int16(flags))
-        var words = arguments.map { strdup($0) } + [nil]
-        var variables = (environment ?? []).map { strdup($0) } + [nil]
+        var words = Self.copies(arguments)
+        var variables = Self.copies(environment ?? [])
         defer { (words + variables).forEach { free($0) } }
         var child: pid_t = 0
         let error =
             environment == nil
-            ? posix_spawn(&child, path, &actions, &attributes, &words, environ)
-            : posix_spawn(&child, path, &actions, &attributes, &words, &variables)
+            ? path.withNative { posix_spawn(&child, $0, &actions, &attributes, &words, environ) }
+            : path.withNative { posix_spawn(&child, $0, &actions, &attributes, &words, &variables) }
         return error == 0 ? .success(child) : .failure(POSIXErrno(error))
+    }
+
+    /// Returns the texts as the vector of C strings that a program is started with. The caller frees them.
+    static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        texts.map { $0.withNative { strdup($0) } } + [nil]
     }
 
     /// The backtracer settings in this program's environment.
@@ -61,7 +67,7 @@ package struct Spawn {
         var variables: [String] = []
         var next = environ
         while let text = next.pointee {
-            variables.append(String(cString: text))
+            variables.append(String(native: text))
             next += 1
         }
         return variables
@@ -87,11 +93,11 @@ package enum CommandPath {
 
     /// Returns the file of a command. A name with a slash is a path. Others are searched for in PATH.
     package static func find(_ command: String) throws(Problem) -> String {
-        guard !command.contains("/") else {
+        guard !command.utf8.contains(UInt8(ascii: "/")) else {
             try check(command, as: command)
             return command
         }
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        let folders = EnvironmentVariables.value(of: "PATH") ?? "/usr/local/bin:/usr/bin:/bin"
         var refusal: Problem?
         for folder in folders.split(separator: ":", omittingEmptySubsequences: false) where !command.isEmpty {
             let path = (folder.isEmpty ? "." : folder) + "/" + command
@@ -107,9 +113,9 @@ package enum CommandPath {
 
     private static func check(_ path: String, as command: String) throws(Problem) {
         var facts = stat()
-        guard stat(path, &facts) == 0 else { throw Problem(errno, command) }
+        guard path.withNative({ stat($0, &facts) }) == 0 else { throw Problem(errno, command) }
         guard facts.st_mode & S_IFMT != S_IFDIR else { throw Problem(EISDIR, command) }
-        guard access(path, X_OK) == 0 else { throw Problem(errno, command) }
+        guard path.withNative({ access($0, X_OK) }) == 0 else { throw Problem(errno, command) }
     }
 }
 

@@ -11,7 +11,7 @@ package enum SavedTraffic {
     ) -> Result<String, MessageText.Unsendable> {
         if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("\(folder): \(refusal)")) }
         let path = ReadFile.expanded(folder)
-        if mkdir(path, 0o700) != 0, errno != EEXIST {
+        if path.withNative({ mkdir($0, 0o700) }) != 0, errno != EEXIST {
             return .failure(MessageText.Unsendable("\(folder): \(String(cString: strerror(errno)))"))
         }
         var (files, bytes, missing, dropped) = (0, 0, UInt64(0), UInt64(0))

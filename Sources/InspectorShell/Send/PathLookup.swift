@@ -11,7 +11,7 @@ package enum PathLookup {
         let (folder, beginning) = (String(typed[..<end]), typed[end...])
         if let refusal = Elevation.refusal { return PathMatches(typed: typed, paths: [], problem: refusal) }
         let place = ReadFile.expanded(folder.isEmpty ? "./" : folder)
-        guard let entries = opendir(place) else {
+        guard let entries = place.withNative({ opendir($0) }) else {
             return PathMatches(typed: typed, paths: [], problem: "\(folder): \(String(cString: strerror(errno)))")
         }
         defer { closedir(entries) }
@@ -27,15 +27,14 @@ package enum PathLookup {
         return PathMatches(typed: typed, paths: names.sorted().map { folder + $0 })
     }
 
-    /// Returns the name of an entry, or `nil` if it isn't text on one line, which a composer can't hold.
+    /// Returns the name of an entry, or `nil` if it isn't on one line, which a composer can't hold.
     private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
         let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-        let name = String(validating: bytes, as: UTF8.self)
-        return name.flatMap { $0.unicodeScalars.contains { $0.value < 0x20 } ? nil : $0 }
+        return bytes.contains { $0 < 0x20 } ? nil : String(native: bytes)
     }
 
     private static func isFolder(_ path: String) -> Bool {
         var facts = stat()
-        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+        return path.withNative { stat($0, &facts) } == 0 && facts.st_mode & S_IFMT == S_IFDIR
     }
 }

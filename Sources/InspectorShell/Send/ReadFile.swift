@@ -14,7 +14,7 @@ package final class ReadFile {
         self.path = path
         if let refusal = Elevation.refusal { throw Self.failure(path, refusal) }
         // A FIFO without a writer must not block.
-        descriptor = open(Self.expanded(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        descriptor = Self.expanded(path).withNative { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { throw Self.failure(path, String(cString: strerror(errno))) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {

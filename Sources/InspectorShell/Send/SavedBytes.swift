@@ -8,7 +8,7 @@ package enum SavedBytes {
         _ path: String, _ bytes: [UInt8], missing: UInt64, droppedItems: UInt64
     ) -> Result<String, MessageText.Unsendable> {
         if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("\(path): \(refusal)")) }
-        let file = open(ReadFile.expanded(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let file = ReadFile.expanded(path).withNative { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
         guard file >= 0 else {
             let why = errno == EEXIST ? "already exists; choose another name" : String(cString: strerror(errno))
             return .failure(MessageText.Unsendable("\(path): \(why)"))
@@ -42,12 +42,12 @@ package enum Editor {
     package static func edit(_ bytes: [UInt8], on screen: any Screen) throws(MessageText.Unsendable) -> [UInt8]? {
         if let refusal = Elevation.refusal { throw MessageText.Unsendable(refusal) }
         let folder = EnvironmentVariables.value(of: "TMPDIR") ?? "/tmp"
-        var name = Array("\(folder)/socktui-XXXXXX".utf8CString)
+        var name = "\(folder)/socktui-XXXXXX".nativeBytes.map(CChar.init(bitPattern:)) + [0]
         let file = mkstemp(&name)
-        let path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let path = String(native: name)
         guard file >= 0 else { throw MessageText.Unsendable("\(folder): \(String(cString: strerror(errno)))") }
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-        defer { unlink(path) }
+        defer { path.withNative { unlink($0) } }
         let isWritten = FileOutput.write(bytes, to: file)
         close(file)
         guard isWritten else { throw MessageText.Unsendable("\(path): \(String(cString: strerror(errno)))") }

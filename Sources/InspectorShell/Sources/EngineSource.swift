@@ -12,14 +12,15 @@ package final class EngineSource: OpeningSource {
     private let datagrams: DatagramKeeper
     package let webSockets: WebSocketKeeper
     package let control: FaultControl
+    private let quiet: QuietLook
 
     /// `asks` says whether a user is present to verify a certificate. `received` gets what the sockets receive.
     /// `limits` bounds the kept traffic.
     package init(
         asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
-        control: FaultControl = FaultControl()
+        control: FaultControl = FaultControl(), quiet: QuietLook = QuietLook()
     ) {
-        self.control = control
+        (self.control, self.quiet) = (control, quiet)
         keeper = StreamKeeper(asksAboutTrust: asks, received, faults: OwnConnections(control))
         datagrams = DatagramKeeper(received)
         webSockets = WebSocketKeeper(received)
@@ -40,7 +41,13 @@ package final class EngineSource: OpeningSource {
 
     package func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
         // Runs after earlier requests to open sockets, which run as callbacks do.
-        engine.post { @Sendable [engine] in engine.requestSnapshot(request) { @Sendable in then($0) } }
+        engine.post { @Sendable [engine, quiet] in
+            if let same = quiet.answer(request, engine.nextEvent, SystemClock().now) { return then(same) }
+            engine.requestSnapshot(request) { @Sendable snapshot in
+                quiet.keep(snapshot, for: request)
+                then(snapshot)
+            }
+        }
     }
 
     package var isAwaited: Bool { false }

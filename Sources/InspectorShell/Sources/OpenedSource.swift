@@ -86,7 +86,7 @@ package final class OpenedSource: SocketSource {
     package init(path: String, keeping limits: TrafficLimits, zero: Int64? = nil) throws(AttachError) {
         (self.path, self.zero) = (path, zero)
         name = path.split(separator: "/").last.map(String.init) ?? path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        descriptor = path.withNative { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
         guard descriptor >= 0 else { throw AttachError(sentence: SocketError.words(errno)) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

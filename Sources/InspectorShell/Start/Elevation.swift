@@ -8,7 +8,7 @@ package enum Elevation {
 
     /// - Parameter isWanted: whether the command line requests it (`--secure`).
     package static func judge(isWanted: Bool) {
-        let user = getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) }
+        let user = EnvironmentVariables.value(of: "SUDO_UID").flatMap { UInt32($0) }
         // A value that isn't a number is suspicious, so it counts as another user.
         let isSudo = geteuid() == 0 && getenv("SUDO_UID") != nil && user != 0
         state.withLock { $0 = isWanted || isSudo }
@@ -16,7 +16,7 @@ package enum Elevation {
 
     /// The user who ran this program through sudo, as reported by sudo, or `nil` if there is none.
     package static var sudoUser: UInt32? {
-        geteuid() == 0 ? getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) } : nil
+        geteuid() == 0 ? EnvironmentVariables.value(of: "SUDO_UID").flatMap { UInt32($0) } : nil
     }
 
     package static var isRestricted: Bool { state.withLock { $0 } }

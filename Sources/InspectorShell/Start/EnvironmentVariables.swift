@@ -6,6 +6,6 @@ package enum EnvironmentVariables {
     package static func value(of name: String) -> String? { text(getenv(name)) }
 
     package static func text(_ text: UnsafePointer<CChar>?) -> String? {
-        text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        text.map { String(native: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

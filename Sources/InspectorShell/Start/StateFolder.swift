@@ -20,7 +20,9 @@ package enum StateFolder {
     @discardableResult
     package static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         let parts = path.split(separator: "/").dropLast()
-        for count in parts.indices { mkdir("/" + parts[...count].joined(separator: "/"), 0o700) }
+        for count in parts.indices {
+            ("/" + parts[...count].joined(separator: "/")).withNative { mkdir($0, 0o700) }
+        }
         return TextFile.replace(path, with: bytes)
     }
 }

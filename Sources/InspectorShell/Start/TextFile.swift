@@ -30,7 +30,8 @@ package enum TextFile {
     ) throws(Problem) -> String {
         let isInput = allowingPipes && path == "-"
         // Waiting is allowed for a pipe only.
-        let file = isInput ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+        let file = isInput ? dup(STDIN_FILENO) : path.withNative { open($0, flags) }
         guard file >= 0 else { throw .system(errno) }
         defer { close(file) }
         var status = stat()
@@ -61,7 +62,7 @@ package enum TextFile {
 
     /// Reads up to `limit` bytes of a regular file and replaces ill-formed bytes. Returns `nil` if it can't be read.
     package static func read(_ path: String, limit: Int = 4 << 20) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        let file = path.withNative { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()
@@ -93,12 +94,12 @@ package enum TextFile {
     @discardableResult
     package static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         let fresh = "\(path).\(getpid())"
-        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
+        let file = fresh.withNative { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600) }
         guard file >= 0 else { return false }
         let isWritten = FileOutput.write(bytes, to: file)
         close(file)
-        guard isWritten, rename(fresh, path) == 0 else {
-            unlink(fresh)
+        guard isWritten, fresh.withNative(and: path, { rename($0, $1) }) == 0 else {
+            fresh.withNative { unlink($0) }
             return false
         }
         return true

@@ -38,7 +38,8 @@ struct ArgumentParser {
     }
 
     private mutating func readOption(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        let halves = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let halves = argument.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(String.init)
         let name = ["-h": "--help", "-V": "--version"][halves[0]] ?? halves[0]
         // The same name may have another meaning after one command.
         let named = CommandTable.options.filter { $0.name == name }
@@ -53,6 +54,7 @@ struct ArgumentParser {
         if let wanted = option.value {
             value = value ?? rest.popFirst()
             guard let value else { throw UsageError(name, "needs \(wanted.name) after it") }
+            if value.hasNativeBytes, wanted.kind == .text { throw UsageError(value, "\(name) takes UTF-8") }
             note(wanted, [value], of: name)
         } else if value != nil {
             throw UsageError(argument, "\(name) takes no value")

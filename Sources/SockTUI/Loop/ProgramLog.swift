@@ -12,7 +12,8 @@ final class ProgramLog: Sendable {
     /// - Parameter path: the file to append to, or an empty path for none. If it can't be opened, the log says so.
     init(_ path: String, _ inbox: Inbox) {
         self.inbox = inbox
-        file = path.isEmpty ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
+        file = path.isEmpty ? -1 : path.withNative { open($0, flags, 0o600) }
         if !path.isEmpty, file < 0 { note("the log \(path) cannot be opened: \(String(cString: strerror(errno)))") }
     }
 

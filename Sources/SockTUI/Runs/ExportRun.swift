@@ -115,7 +115,9 @@ struct ExportRun {
 
         private static func isSame(_ first: String, _ second: String) -> Bool {
             var (one, other) = (stat(), stat())
-            guard stat(first, &one) == 0, stat(second, &other) == 0 else { return false }
+            guard first.withNative({ stat($0, &one) }) == 0, second.withNative({ stat($0, &other) }) == 0 else {
+                return false
+            }
             return one.st_dev == other.st_dev && one.st_ino == other.st_ino
         }
 

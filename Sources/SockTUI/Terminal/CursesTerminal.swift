@@ -10,8 +10,7 @@ final class CursesTerminal: Screen {
     /// The reason why no screen is available, in one sentence.
     struct Refused: Error { let sentence: String }
 
-    /// Whether more than ASCII may be sent to the terminal. It may not if the locale names another character set, but
-    /// an unset locale doesn't matter. The Linux console lacks the glyphs.
+    /// Whether more than ASCII may be sent to the terminal.
     let drawsUnicode: Bool
     /// Whether the terminfo entry says that programs may set the clipboard.
     private let hasClipboard: Bool
@@ -51,7 +50,7 @@ final class CursesTerminal: Screen {
         setlocale(LC_CTYPE, "")
         let codeset = String(cString: cn_codeset())
         let type = Self.type(environment)
-        drawsUnicode = environment.type != "linux" && (codeset == "UTF-8" || codeset.hasPrefix("ANSI_X3.4"))
+        drawsUnicode = environment.drawsUnicode(codeset)
         if codeset != "UTF-8" { setlocale(LC_CTYPE, "C.UTF-8") }
         inputDescriptor = environment.input
         output = environment.output
@@ -296,8 +295,8 @@ final class CursesTerminal: Screen {
                 (start, style) = (column, cell.style)
             }
             text.append(Self.printable(cell.scalar))
-            if cell.mark != 0 { text.append(cell.mark) }
-            isClosed = cell.width > 1 || cell.mark != 0
+            if !cell.marks.isEmpty { text += cell.marks.all }
+            isClosed = cell.width > 1 || !cell.marks.isEmpty
         }
         put(&text, style, row: row, column: start)
     }

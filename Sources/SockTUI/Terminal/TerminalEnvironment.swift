@@ -45,6 +45,17 @@ struct TerminalEnvironment {
             isLight: isLight(configuration), asksBackground: isAuto && answers(type))
     }
 
+    /// Whether more than ASCII may be sent to this type of terminal. The locale's character set decides, if the locale
+    /// names one. An unset locale, or `C`, does not: then only types older than Unicode get ASCII. The Linux console
+    /// lacks the glyphs.
+    func drawsUnicode(_ codeset: String) -> Bool {
+        if type == "linux" { return false }
+        if codeset == "UTF-8" { return true }
+        let isVT = type.hasPrefix("vt") && type.dropFirst(2).first?.isNumber == true
+        let isOld = isVT || ["ansi", "cons25", "sun", "wy"].contains { type.hasPrefix($0) }
+        return codeset.hasPrefix("ANSI_X3.4") && !isOld
+    }
+
     /// Whether the configuration says that the background is light, or else `COLORFGBG`, which some terminals set.
     static func isLight(_ configuration: Configuration) -> Bool {
         switch configuration.theme {

@@ -5,7 +5,8 @@ public enum Endpoint: Hashable, Sendable {
     /// A host name or numeric address, and a TCP or UDP port, depending on the socket. An empty host means every
     /// interface for a listener or a bind, and this host for a datagram. A connect rejects it.
     case host(String, port: UInt16)
-    /// A path of a Unix-domain socket, at most 107 bytes long.
+    /// A path of a Unix-domain socket, at most 107 bytes long. A byte that is not UTF-8 is the character U+10FF00 plus
+    /// that byte, here and in names.
     case unix(path: String)
     /// A name in Linux's abstract namespace, without the leading NUL, at most 107 bytes long.
     case abstract(name: String)
@@ -61,8 +62,9 @@ extension Endpoint {
         if name.isEmpty { return "\(what): must not be empty" }
         // The kernel would use a shorter path, or an abstract name.
         if path != nil, name.utf8.contains(0) { return "path: must not contain a NUL byte" }
-        guard name.utf8.count > Self.longestUnixPath else { return nil }
-        return "\(self): \(name.utf8.count) bytes; a \(what) has at most \(Self.longestUnixPath)"
+        let length = name.nativeBytes.count
+        guard length > Self.longestUnixPath else { return nil }
+        return "\(self): \(length) bytes; a \(what) has at most \(Self.longestUnixPath)"
     }
 }
 

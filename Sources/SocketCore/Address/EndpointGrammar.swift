@@ -65,9 +65,10 @@ extension Endpoint {
         let isAbstract = path.hasPrefix("@")
         let name = isAbstract ? String(path.dropFirst()) : path
         guard !name.isEmpty else { throw Problem(text: "a path or @name must follow, as in unix:/run/name.sock") }
-        guard name.utf8.count <= longestUnixPath else {
+        let length = name.nativeBytes.count
+        guard length <= longestUnixPath else {
             throw Problem(
-                text: "a Unix-domain socket's path has at most \(longestUnixPath) bytes, this one \(name.utf8.count)")
+                text: "a Unix-domain socket's path has at most \(longestUnixPath) bytes, this one \(length)")
         }
         return isAbstract ? .abstract(name: name) : .unix(path: name)
     }
@@ -120,6 +121,7 @@ extension Endpoint {
 
     private static func checkName(_ host: String) throws(Problem) {
         if host.hasPrefix("@") { throw Problem(text: "write an abstract name as unix:\(host)") }
+        if host.hasNativeBytes { throw Problem(text: "a host name is UTF-8") }
         let unfit = host.unicodeScalars.first { $0.value <= 0x20 || "/@?#[]\\%\"'<>,;".unicodeScalars.contains($0) }
         if let unfit {
             throw Problem(

@@ -26,6 +26,11 @@ package enum PrintableText {
         scalar.value < 0xA0 ? escape(byte: UInt8(scalar.value)) : "\\u{" + hex(scalar.value) + "}"
     }
 
+    /// Returns the escape of a hidden character in a name. One that stands for a byte is shown as that: `\xe9`.
+    package static func escape(named scalar: Unicode.Scalar) -> String {
+        scalar.isNativeByte ? escape(byte: UInt8(truncatingIfNeeded: scalar.value)) : escape(scalar)
+    }
+
     /// Returns the escape of a byte: `\n`, `\x1b`.
     package static func escape(byte: UInt8) -> String {
         switch byte {
@@ -46,7 +51,7 @@ package enum PrintableText {
             if !isHidden(scalar) || (keepingLines && scalar == "\n") {
                 safe.append(scalar)
             } else {
-                safe.append(contentsOf: escape(scalar).unicodeScalars)
+                safe.append(contentsOf: escape(named: scalar).unicodeScalars)
             }
         }
         return String(safe)

@@ -110,8 +110,8 @@ extension HostSocket {
     /// A path ends at its first NUL; a name in the abstract namespace begins with one.
     private static func name(_ bytes: [UInt8]) -> SocketAddress {
         if bytes.isEmpty { return .unnamed }
-        if bytes[0] == 0 { return .abstract(name: String(decoding: bytes.dropFirst().prefix(107), as: UTF8.self)) }
-        return .unix(path: String(decoding: bytes.prefix { $0 != 0 }.prefix(108), as: UTF8.self))
+        if bytes[0] == 0 { return .abstract(name: String(native: bytes.dropFirst().prefix(107))) }
+        return .unix(path: String(native: bytes.prefix { $0 != 0 }.prefix(108)))
     }
 }
 

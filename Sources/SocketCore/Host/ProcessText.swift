@@ -1,6 +1,6 @@
 /// Parses the texts under /proc, in which programs choose some of the words themselves.
 extension Collection<UInt8> {
-    var asText: String { String(decoding: self, as: UTF8.self) }
+    var asText: String { String(native: self) }
 }
 
 extension ArraySlice<UInt8> {

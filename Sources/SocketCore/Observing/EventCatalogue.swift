@@ -61,6 +61,10 @@ extension SocketEvent.Kind {
                 "head rewritten", first: .bytes("bytes"), second: .bytes("sent_bytes"),
                 detail: ["\(.first) B received, \(.second) B sent"],
                 sentence: ["head rewritten for the server: \(.detail)"])
+        case .urgentData:
+            EventRow(
+                "urgent data", .warning, detail: ["forwarded in line, as an ordinary byte"],
+                sentence: ["urgent data \(.detail)"])
         case .writePartial: progress("write partial", mark: .write)
         case .writeDone: bytes("write done", mark: .write)
         case .writeFailed:

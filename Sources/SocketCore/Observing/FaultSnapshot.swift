@@ -58,7 +58,7 @@ public struct FaultSnapshot: Equatable, Sendable {
     public var delayedBytes: Int
     /// The number of bytes that rules or the user dropped.
     public var droppedBytes: UInt64
-    /// Whether a delay's buffer is full, so that the sender is held back too.
+    /// Whether a delay or what rules add is more than the buffer holds, so that the sender is held back too.
     public var isLimitedByBuffer: Bool
     /// The breakpoint that holds it, or `nil` if none does.
     public var hold: Hold?

@@ -38,6 +38,8 @@ public struct SocketEvent: Hashable, Sendable {
         /// An HTTP proxy forwards a request with a rewritten head. `first` is the bytes of the received head, `second`
         /// those of the one sent.
         case headRewritten
+        /// The peer sent urgent data (MSG_OOB), which a relay forwards in line, as ordinary bytes.
+        case urgentData
         /// The kernel accepted part of the current write. `first` is the bytes just written, `second` the bytes so far.
         case writePartial
         /// The kernel accepted every byte of a write. `first` is its bytes.

@@ -3,6 +3,9 @@ extension WriteQueue {
     /// Whether there is no current or queued write.
     package var isEmpty: Bool { !hasCurrent && waiting.isEmpty }
 
+    /// The number of writes queued after the current one.
+    package var waitingCount: Int { waiting.count }
+
     /// The current write, the bytes written, its total and when it became current, or `nil` if there is none.
     package var currentOperation: (operation: OperationID, tag: Int, done: Int, total: Int, started: MonotonicTime)? {
         guard hasCurrent else { return nil }

@@ -144,7 +144,8 @@ package final class EpollReactor: Reactor {
             ReactorToken(SocketID(mark >> 16), UInt16(truncatingIfNeeded: mark)),
             readable: bits & EPOLLIN.rawValue != 0, writable: bits & EPOLLOUT.rawValue != 0,
             peerClosed: bits & EPOLLRDHUP.rawValue != 0,
-            hungUp: bits & EPOLLHUP.rawValue != 0, hasError: bits & EPOLLERR.rawValue != 0)
+            hungUp: bits & EPOLLHUP.rawValue != 0, hasError: bits & EPOLLERR.rawValue != 0,
+            urgent: bits & EPOLLPRI.rawValue != 0)
     }
 
     package func add(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32 {
@@ -163,6 +164,7 @@ package final class EpollReactor: Reactor {
         (interest.contains(.read) ? EPOLLIN.rawValue | EPOLLRDHUP.rawValue : 0)
             | (interest.contains(.write) ? EPOLLOUT.rawValue : 0)
             | (interest.contains(.peerClosed) ? EPOLLRDHUP.rawValue : 0)
+            | (interest.contains(.urgent) ? EPOLLPRI.rawValue : 0)
     }
 
     private func control(_ operation: Int32, _ descriptor: Int32, _ bits: UInt32, _ mark: UInt64) -> Int32 {

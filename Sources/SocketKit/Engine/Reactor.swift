@@ -8,6 +8,8 @@ package struct Interest: OptionSet, Hashable, Sendable {
     package static let write = Interest(rawValue: 2)
     /// Only whether the peer sent FIN, which is part of `read`.
     package static let peerClosed = Interest(rawValue: 4)
+    /// Urgent data, which must be received in line, or the report would never end.
+    package static let urgent = Interest(rawValue: 8)
 }
 
 /// Identifies a registered descriptor: a session, and which of its descriptors (a connect races several, a listener has
@@ -34,10 +36,12 @@ package struct Readiness: Equatable, Sendable {
     /// EPOLLERR: SO_ERROR is set, or messages wait in the error queue. It cannot be masked either, but it ends when
     /// both were fetched.
     package var hasError: Bool
+    /// EPOLLPRI: there is urgent data among the unread bytes.
+    package var urgent: Bool
 
     package init(
         _ token: ReactorToken, readable: Bool = false, writable: Bool = false, peerClosed: Bool = false,
-        hungUp: Bool = false, hasError: Bool = false
+        hungUp: Bool = false, hasError: Bool = false, urgent: Bool = false
     ) {
         self.token = token
         self.readable = readable
@@ -45,6 +49,7 @@ package struct Readiness: Equatable, Sendable {
         self.peerClosed = peerClosed
         self.hungUp = hungUp
         self.hasError = hasError
+        self.urgent = urgent
     }
 }
 

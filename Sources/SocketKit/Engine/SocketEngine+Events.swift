@@ -31,6 +31,9 @@ public final class SocketEventObservation: Sendable {
 }
 
 extension SocketEngine {
+    /// The number of the next event.
+    package var nextEvent: UInt64 { enter { $0.ring.next } }
+
     /// Delivers the events that are recorded from now on to `handler`, for logs and metrics.
     ///
     /// Batches arrive on `queue` at the end of a turn, one at a time and in order. The engine never waits. While a

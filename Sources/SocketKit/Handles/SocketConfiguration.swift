@@ -115,6 +115,9 @@ public struct SocketOptions: Sendable {
     public var keepAlive: KeepAlive?
     /// Whether several listeners can share a port, over which the kernel spreads connections (SO_REUSEPORT).
     public var reusePort = false
+    /// For a relay's leg, whether urgent data (MSG_OOB) is received with the other bytes, and recorded as an event.
+    /// Without it the kernel would take the urgent byte out of the stream.
+    package var takesUrgentInLine = false
     /// How many connections can wait for accept. At least 1, and limited by net.core.somaxconn.
     public var backlog: Int32 = 1_024
 

@@ -17,7 +17,7 @@ package enum InspectionFolder {
 
     /// Creates the folder if it is missing. Throws if it does not belong to this user alone.
     static func make(_ folder: String) throws(SocketError) {
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+        guard folder.withNative({ mkdir($0, 0o700) }) == 0 || errno == EEXIST else {
             throw .system(errno, operation: "inspect", subject: folder)
         }
         if let problem = problem(with: folder) { throw .refused("inspect", problem) }
@@ -26,7 +26,7 @@ package enum InspectionFolder {
     /// Returns what is wrong with the folder, as a sentence, or `nil` if it belongs to this user alone.
     package static func problem(with folder: String) -> String? {
         var status = stat()
-        guard lstat(folder, &status) == 0 else { return "\(folder): \(SocketError.words(errno))" }
+        guard folder.withNative({ lstat($0, &status) }) == 0 else { return "\(folder): \(SocketError.words(errno))" }
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             return "\(folder): must be a folder that belongs to this user alone (mode 0700)"
         }
@@ -35,13 +35,13 @@ package enum InspectionFolder {
 
     /// Returns the sockets in the folder. Removes those whose program has ended.
     package static func endpoints(in folder: String = standard) -> [String] {
-        guard problem(with: folder) == nil, let stream = opendir(folder) else { return [] }
+        guard problem(with: folder) == nil, let stream = folder.withNative({ opendir($0) }) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
             // Read in place: the record ends after the name, and is shorter than its type.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(native: $0) }
             }
             if name.hasSuffix(".sock") { names.append(name) }
         }
@@ -68,7 +68,7 @@ package enum InspectionFolder {
         for number in 1...64 {
             let bound = "\(folder)/\(getpid())-\(begun)\(number == 1 ? "" : "-\(number)")"
             let path = bound + ".sock"
-            guard path.utf8.count <= Endpoint.longestUnixPath else {
+            guard path.nativeBytes.count <= Endpoint.longestUnixPath else {
                 throw .refused(
                     "inspect", "\(path): longer than the \(Endpoint.longestUnixPath) bytes of a socket's path")
             }
@@ -78,11 +78,13 @@ package enum InspectionFolder {
             let failure = kernel.bind(socket.descriptor, to: .unix(path: bound))
             if failure == EADDRINUSE { continue }
             guard failure == 0 else { throw .system(failure, operation: "inspect", subject: path) }
-            defer { unlink(bound) }
-            guard chmod(bound, 0o600) == 0 else { throw .system(errno, operation: "inspect", subject: path) }
+            defer { bound.withNative { unlink($0) } }
+            guard bound.withNative({ chmod($0, 0o600) }) == 0 else {
+                throw .system(errno, operation: "inspect", subject: path)
+            }
             let deaf = kernel.listen(socket.descriptor, backlog: 16)
             guard deaf == 0 else { throw .system(deaf, operation: "inspect", subject: path) }
-            if link(bound, path) == 0 { return (socket.release(), path) }
+            if bound.withNative(and: path, { link($0, $1) }) == 0 { return (socket.release(), path) }
             guard errno == EEXIST else { throw .system(errno, operation: "inspect", subject: path) }
         }
         throw .refused("inspect", "\(folder): too many engines of this process are inspected, or no descriptor is left")

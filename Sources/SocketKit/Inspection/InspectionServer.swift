@@ -57,7 +57,7 @@ final class InspectionServer: Sendable {
         shared.withLock { $0.engine = engine }
         let failure = bell < 0 ? errno : ReactorThread.start(name: "inspection") { [self] in run() }
         guard failure == 0 else {
-            unlink(path)
+            path.withNative { unlink($0) }
             throw .system(failure, operation: "inspect", subject: path)
         }
     }
@@ -77,7 +77,7 @@ final class InspectionServer: Sendable {
             return !shared.isStopped
         }
         guard isFirst else { return }
-        unlink(path)
+        path.withNative { unlink($0) }
         ring()
     }
 

@@ -22,6 +22,8 @@ package enum SocketOption: Equatable {
     /// The IPv6 socket of a pair leaves IPv4 to the other one (IPV6_V6ONLY).
     case onlyIPv6
     case noDelay
+    /// Urgent data comes with the other bytes (SO_OOBINLINE).
+    case urgentInLine
     /// The requested size in bytes. The kernel doubles it and clamps it to its limits.
     case sendBuffer(Int)
     case receiveBuffer(Int)
@@ -65,6 +67,8 @@ package protocol Kernel: AnyObject, Sendable {
     func drainErrorQueue(_ descriptor: Int32)
     func accept(_ listener: Int32) -> AcceptResult
     func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool) -> IOResult
+    /// Whether the next byte to receive is the peer's urgent one (SIOCATMARK).
+    func isAtUrgentMark(_ descriptor: Int32) -> Bool
     func send(_ descriptor: Int32, _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> IOResult
     func shutdownWrite(_ descriptor: Int32) -> Int32
     func close(_ descriptor: Int32)
@@ -95,6 +99,9 @@ package protocol Kernel: AnyObject, Sendable {
 
 extension Kernel {
     package func drainErrorQueue(_ descriptor: Int32) {}
+
+    /// Defaults to `false`.
+    package func isAtUrgentMark(_ descriptor: Int32) -> Bool { false }
 
     /// Defaults to `false`.
     package func isListening(_ descriptor: Int32) -> Bool { false }

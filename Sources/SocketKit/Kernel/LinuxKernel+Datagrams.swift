@@ -84,8 +84,8 @@ extension LinuxKernel {
             return set(membership(interface: index), v4, IP_MULTICAST_IF, on: descriptor)
         case .joinGroup(let group, let interface): return member(group, interface, isJoining: true, descriptor)
         case .leaveGroup(let group, let interface): return member(group, interface, isJoining: false, descriptor)
-        case .reuseAddress, .onlyIPv6, .noDelay, .sendBuffer, .receiveBuffer, .keepAlive, .reusePort, .broadcast,
-            .resetOnClose:
+        case .reuseAddress, .onlyIPv6, .noDelay, .urgentInLine, .sendBuffer, .receiveBuffer, .keepAlive, .reusePort,
+            .broadcast, .resetOnClose:
             preconditionFailure("\(option) is not a datagram-only option")
         }
     }

@@ -8,6 +8,7 @@ extension LinuxKernel {
         case .reuseAddress: set(1, SOL_SOCKET, SO_REUSEADDR, on: descriptor)
         case .onlyIPv6: set(1, Int32(IPPROTO_IPV6), IPV6_V6ONLY, on: descriptor)
         case .noDelay: set(1, Int32(IPPROTO_TCP), TCP_NODELAY, on: descriptor)
+        case .urgentInLine: set(1, SOL_SOCKET, SO_OOBINLINE, on: descriptor)
         case .sendBuffer(let bytes): set(Int32(clamping: bytes), SOL_SOCKET, SO_SNDBUF, on: descriptor)
         case .receiveBuffer(let bytes): set(Int32(clamping: bytes), SOL_SOCKET, SO_RCVBUF, on: descriptor)
         case .keepAlive(let idle, let interval, let count):

@@ -59,6 +59,8 @@ package final class LinuxKernel: Kernel {
         return .accepted(descriptor, peer: Sockaddr.read(&storage, length: length) ?? .unnamed)
     }
 
+    package func isAtUrgentMark(_ descriptor: Int32) -> Bool { sockatmark(descriptor) == 1 }
+
     package func receive(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool
     ) -> IOResult {
@@ -137,9 +139,9 @@ package final class LinuxKernel: Kernel {
 
     package func removeSocketFile(_ path: String) -> Int32 {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return errno }
+        guard path.withNative({ lstat($0, &status) }) == 0 else { return errno }
         guard status.st_mode & S_IFMT == S_IFSOCK else { return ENOTSOCK }
-        return check(unlink(path))
+        return check(path.withNative { unlink($0) })
     }
 
     /// Returns the result of a call that returns a number of bytes, or a negative errno.

@@ -25,8 +25,8 @@ enum Sockaddr {
             }
         case .text(let host, let port, let isIPv6):
             fillText(&storage, host: host, port: port, family: isIPv6 ? AF_INET6 : AF_INET)
-        case .unix(let path): fillUnix(&storage, name: Array(path.utf8) + [0])
-        case .abstract(let name): fillUnix(&storage, name: [0] + Array(name.utf8))
+        case .unix(let path): fillUnix(&storage, name: path.nativeBytes + [0])
+        case .abstract(let name): fillUnix(&storage, name: [0] + name.nativeBytes)
         case .unnamed: fillUnix(&storage, name: [])
         }
     }
@@ -123,9 +123,9 @@ enum Sockaddr {
         guard Int(length) > offset else { return .unnamed }
         let name = withUnsafeBytes(of: &storage) { Array($0[offset..<Int(length)]) }
         guard name.first == 0 else {
-            return .unix(path: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
+            return .unix(path: String(native: name.prefix { $0 != 0 }))
         }
-        return .abstract(name: String(decoding: name.dropFirst(), as: UTF8.self))
+        return .abstract(name: String(native: name.dropFirst()))
     }
 }
 

@@ -38,7 +38,7 @@ package struct RecordingFile: Sendable {
 
     private static func open(_ path: String, replaces: Bool) throws(SocketError) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK | (replaces ? 0 : O_EXCL)
-        let descriptor = Glibc.open(path, flags, 0o600)
+        let descriptor = path.withNative { Glibc.open($0, flags, 0o600) }
         guard descriptor >= 0 else {
             switch errno {
             case EEXIST: throw refused(path, "it exists; --force replaces it")
@@ -69,7 +69,9 @@ package struct RecordingFile: Sendable {
     /// Renames the file to FILE.1, replacing the previous one, and starts again.
     mutating func rotate() throws(SocketError) {
         guard let path else { return }
-        guard rename(path, path + ".1") == 0 else { throw Self.refused(path, SocketError.words(errno)) }
+        guard path.withNative(and: path + ".1", { rename($0, $1) }) == 0 else {
+            throw Self.refused(path, SocketError.words(errno))
+        }
         let next = try Self.open(path, replaces: false)
         close()
         (descriptor, written, largest) = (next, 0, 0)

@@ -18,10 +18,10 @@ extension TLSContext {
     ) throws(SocketError) {
         if let problem = TLSFiles.problem(certificate) { throw refused("certificate \(certificate): \(problem)") }
         if let problem = TLSFiles.problem(key) { throw refused("key \(key): \(problem)") }
-        guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
+        guard certificate.withNative({ SSL_CTX_use_certificate_chain_file(context, $0) }) == 1 else {
             throw refused("certificate \(certificate): \(TLSReasons.file(certificate, holding: "certificate"))")
         }
-        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
+        guard key.withNative({ SSL_CTX_use_PrivateKey_file(context, $0, SSL_FILETYPE_PEM) }) == 1 else {
             throw refused("key \(key): \(TLSReasons.file(key, holding: "private key", of: certificate))")
         }
         guard SSL_CTX_check_private_key(context) == 1 else {

@@ -153,15 +153,15 @@ extension TLSContext {
             SSL_CTX_set_default_verify_paths(context)
         case .file(let path):
             if let problem = TLSFiles.problem(path) { throw refused("trust file \(path): \(problem)") }
-            guard SSL_CTX_load_verify_file(context, path) == 1 else {
+            guard path.withNative({ SSL_CTX_load_verify_file(context, $0) }) == 1 else {
                 throw refused("trust file \(path): \(TLSReasons.file(path, holding: "certificate"))")
             }
             // A server tells its clients which authorities it accepts.
-            if !isClient { SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(path)) }
+            if !isClient { SSL_CTX_set_client_CA_list(context, path.withNative { SSL_load_client_CA_file($0) }) }
         case .folder(let path):
             var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
-                SSL_CTX_load_verify_dir(context, path) == 1
+            guard path.withNative({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR,
+                path.withNative({ SSL_CTX_load_verify_dir(context, $0) }) == 1
             else { throw refused("trust folder \(path): no such folder") }
         case .pinned, .anything:
             SSL_CTX_set_default_verify_paths(context)

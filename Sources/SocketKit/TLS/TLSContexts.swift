@@ -48,7 +48,7 @@ private struct FileStamp: Equatable {
 
     init?(_ path: String) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        guard path.withNative({ stat($0, &status) }) == 0 else { return nil }
         numbers = [
             Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
             status.st_mtim.tv_sec, status.st_mtim.tv_nsec,

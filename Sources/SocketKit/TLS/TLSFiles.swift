@@ -9,7 +9,7 @@ enum TLSFiles {
     /// Returns why a file must not be read, or `nil` if it can be, or can't be opened at all. A pipe could block the
     /// reader forever, and a device could be endless.
     static func problem(_ path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        let file = path.withNative { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()

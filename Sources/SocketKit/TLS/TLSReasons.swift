@@ -21,7 +21,7 @@ enum TLSReasons {
     static func file(_ path: String, holding what: String, of certificate: String? = nil) -> String {
         var reasons: [String] = []
         while case let code = ERR_get_error(), code != 0 { reasons.append(text(code)) }
-        if access(path, R_OK) != 0 { return SocketError.words(errno) }
+        if path.withNative({ access($0, R_OK) }) != 0 { return SocketError.words(errno) }
         if let certificate, reasons.contains("key values mismatch") || reasons.contains("key type mismatch") {
             return "is not the key of certificate \(certificate)"
         }
@@ -44,7 +44,7 @@ final class KeyLogFile: Sendable {
     /// have them written to one of the caller's files.
     init(_ path: String) throws(SocketError) {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
-        descriptor = open(path, flags, 0o600)
+        descriptor = path.withNative { open($0, flags, 0o600) }
         guard descriptor >= 0 else {
             let why = errno == ELOOP ? "must not be a symbolic link" : SocketError.words(errno)
             throw TLSContext.refused("key log \(path): \(why)")

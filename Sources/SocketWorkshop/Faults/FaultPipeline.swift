@@ -38,7 +38,8 @@ package struct FaultReport: Equatable, Sendable {
 ///
 /// It is pure: the caller passes the time and wakes it on request. What it does to bytes depends only on the rules, the
 /// seed and the bytes, not on how reads divide them. It holds at most one read of the sender, an incomplete line or
-/// frame, and what `latency` may hold. Beyond that it asks the caller to stop reading from the sender.
+/// frame, and what `latency` may hold. Beyond that it asks the caller to stop reading from the sender. Rules can make
+/// many pieces and many bytes of a few, so each turn delivers a limited number and asks to be woken for the rest.
 package struct FaultPipeline: Sendable {
     package enum Action: Equatable, Sendable {
         /// Send these bytes to the receiver, as a separate piece if `isApart`. If `isOurs`, the user wrote them.
@@ -54,30 +55,34 @@ package struct FaultPipeline: Sendable {
         case report(FaultReport)
     }
 
-    private let place: FaultPlace
-    private let capacity: Int
-    private var stages: [FaultStage]
-    private var source = FaultQueue<FaultStage.Item>()
-    private var sourceBytes = 0
-    private var isHolding = false
-    private var isReceiverBlocked = false
+    let place: FaultPlace
+    let capacity: Int
+    var stages: [FaultStage]
+    var source = FaultQueue<FaultStage.Item>()
+    var sourceBytes = 0
+    var isHolding = false
+    var isReceiverBlocked = false
     /// Whether the connection is not yet established. Until it is, nothing passes and no rule takes effect.
     package var isAwaiting = false
     /// The number of bytes that the sender has sent since the connection began, as edited by the user, and the ends of
     /// the reads that have not entirely passed the breakpoints.
-    private var sent: UInt64
-    private var reads = FaultQueue<UInt64>()
+    var sent: UInt64
+    var reads = FaultQueue<UInt64>()
     /// The number of bytes delivered since the connection began.
-    private var delivered: UInt64
+    var delivered: UInt64
     /// Whether the receiver's stream has ended, so that nothing more from the sender passes.
-    package private(set) var isOver = false
-    private var isAbandoned = false
-    private var wakes: MonotonicTime?
-    private var heldSince: MonotonicTime?
+    package internal(set) var isOver = false
+    var isAbandoned = false
+    var wakes: MonotonicTime?
+    /// What this turn may still cost, as `turnLimit` says.
+    var budget = 0
+    /// Whether the last turn ended with its budget, so that the next one continues at once.
+    var isInterrupted = false
+    var heldSince: MonotonicTime?
     /// Whether a release has not been reported yet.
-    private var isReleased = false
+    var isReleased = false
     /// Bytes that arrived after the end, or that removed stages dropped.
-    private var discarded: UInt64 = 0
+    var discarded: UInt64 = 0
 
     /// Creates a direction without rules or breakpoints.
     /// - Parameters:
@@ -114,10 +119,10 @@ package struct FaultPipeline: Sendable {
     }
 
     /// Rules follow the breakpoints.
-    private var firstRule: Int { stages.firstIndex(where: \.isFault) ?? stages.endIndex }
+    var firstRule: Int { stages.firstIndex(where: \.isFault) ?? stages.endIndex }
 
     /// The number of bytes that have passed all breakpoints since the connection began.
-    private var pastBreaks: UInt64 { sent - UInt64(stages[..<firstRule].reduce(sourceBytes) { $0 + $1.waitingBytes }) }
+    var pastBreaks: UInt64 { sent - UInt64(stages[..<firstRule].reduce(sourceBytes) { $0 + $1.waitingBytes }) }
 
     /// Removes a rule. The bytes it holds go out first.
     package mutating func remove(rule number: Int) {
@@ -179,7 +184,7 @@ package struct FaultPipeline: Sendable {
         return run(now)
     }
 
-    private var heldStage: Int? { isOver ? nil : stages.lastIndex(where: \.isHeld) }
+    var heldStage: Int? { isOver ? nil : stages.lastIndex(where: \.isHeld) }
 
     /// The breakpoint that holds this direction, since when, and how many bytes wait for it, or `nil` if none does.
     package var held: (breakpoint: Int, since: MonotonicTime, bytes: Int)? {
@@ -236,7 +241,7 @@ package struct FaultPipeline: Sendable {
         for index in stages.indices { stages[index].release() }
     }
 
-    private mutating func noteRelease() { (heldSince, isReleased) = (nil, true) }
+    mutating func noteRelease() { (heldSince, isReleased) = (nil, true) }
 
     /// Removes the held bytes from the stream and returns how many there were.
     private mutating func takeHeld(upTo index: Int) -> Int {
@@ -270,125 +275,10 @@ package struct FaultPipeline: Sendable {
         isAbandoned ? 0 : stages.reduce(0) { $0 + ($1.isFault ? $1.waitingBytes : 0) }
     }
 
-    /// Whether `latency` holds as much as it may, so that the delay is longer than the rule says.
-    package var isLimitedByBuffer: Bool { isHolding && stages.contains(where: \.isFull) }
-
-    // MARK: Flow
-
-    private mutating func run(_ now: MonotonicTime) -> [Action] {
-        var actions: [Action] = []
-        guard !isOver else {
-            discard()
-            return actions
-        }
-        guard !isAwaiting else {
-            settle(now, &actions)
-            return actions
-        }
-        for index in stages.indices { stages[index].tick(now) }
-        while !isOver, !isReceiverBlocked, let item = pull(stages.count - 1, now) {
-            switch item {
-            case .bytes(let bytes, let marks):
-                delivered += UInt64(bytes.count)
-                actions.append(.deliver(Array(bytes), isApart: marks.isApart, isOurs: marks.isOurs))
-            case .end:
-                actions.append(.end)
-                isOver = true
-            case .reset:
-                actions.append(.reset)
-                isOver = true
-            }
-        }
-        // A reset overtakes everything that can't go out now.
-        if !isOver, stages.contains(where: \.isResetting) {
-            actions.append(.reset)
-            isOver = true
-        }
-        if isOver {
-            for index in stages.indices { stages[index].abandon() }
-            discard()
-        }
-        // Reports precede the actions they are about, because a reset ends the connection.
-        var reports: [Action] = []
-        report(now, &reports)
-        actions.insert(contentsOf: reports, at: 0)
-        for stage in stages where stage.isDone && stage.kind != .gate { discarded += stage.dropped }
-        stages.removeAll { $0.isDone && $0.kind != .gate }
-        let past = pastBreaks
-        while let end = reads.first, end <= past { reads.removeFirst() }
-        settle(now, &actions)
-        return actions
-    }
-
-    /// Ends the connection.
-    /// - Returns: The number of bytes that will not be delivered, or 0 if it was already abandoned.
-    package mutating func abandon() -> Int {
-        guard !isAbandoned else { return 0 }
-        (isAbandoned, isOver) = (true, true)
-        return pendingBytes
-    }
-
-    /// Stops delivery, because the other direction has reset the connection.
-    package mutating func close() { isOver = true }
-
-    /// Counts everything that arrives after the end as dropped.
-    private mutating func discard() {
-        while let item = source.first {
-            source.removeFirst()
-            if case .bytes(let bytes, _) = item { discarded += UInt64(bytes.count) }
-        }
-        sourceBytes = 0
-        reads = FaultQueue()
-    }
-
-    /// Returns the next item from a stage, which pulls what it needs from the stages before it.
-    private mutating func pull(_ index: Int, _ now: MonotonicTime) -> FaultStage.Item? {
-        guard index >= 0 else { return next() }
-        while true {
-            if let item = stages[index].output(now) { return item }
-            guard stages[index].accepts, let item = pull(index - 1, now) else { return nil }
-            if case .reset = item { return item }
-            stages[index].absorb(item, now)
-        }
-    }
-
-    private mutating func next() -> FaultStage.Item? {
-        guard let item = source.first else { return nil }
-        source.removeFirst()
-        if case .bytes(let bytes, _) = item { sourceBytes -= bytes.count }
-        return item
-    }
-
-    private mutating func report(_ now: MonotonicTime, _ actions: inout [Action]) {
-        if isReleased { actions.append(.report(FaultReport(number: 0, kind: .released, offset: nil))) }
-        isReleased = false
-        for index in stages.indices where !stages[index].reports.isEmpty {
-            for report in stages[index].reports { actions.append(.report(report)) }
-            stages[index].reports = []
-        }
-        let isHeld = heldStage != nil
-        if isHeld, heldSince == nil { heldSince = now }
-        if !isHeld, heldSince != nil {
-            heldSince = nil
-            actions.append(.report(FaultReport(number: 0, kind: .released, offset: nil)))
-        }
-    }
-
-    /// Asks the caller to stop or resume reading from the sender, and to wake it.
-    private mutating func settle(_ now: MonotonicTime, _ actions: inout [Action]) {
-        let isStopped = !isAwaiting && (isReceiverBlocked || !stages.allSatisfy(\.takesFromSender))
-        let holds = !isOver && (sourceBytes > 0 || isStopped)
-        if holds != isHolding {
-            isHolding = holds
-            actions.append(.hold(holds))
-        }
-        guard !isOver, !isAwaiting else { return }
-        // Due items wait for a later stage, which requests its own time. A reset doesn't wait for the receiver.
-        let times = isReceiverBlocked ? stages.compactMap(\.resetDue) : stages.compactMap(\.due)
-        let due = times.filter { $0 > now && $0 != .distantFuture }.min()
-        if let due, wakes.map({ due < $0 }) ?? true {
-            wakes = due
-            actions.append(.wake(at: max(due, now)))
-        }
+    /// Whether `latency` holds as much as it may, so that the delay is longer than the rule says, or rules make more of
+    /// the stream than the buffer holds.
+    package var isLimitedByBuffer: Bool {
+        isHolding && (stages.contains(where: \.isFull) || isInterrupted && delivered > sent + UInt64(capacity))
+            || stages.contains { $0.limited > 0 }
     }
 }

@@ -158,11 +158,32 @@ extension FaultStage {
             case .plain(let plain): append(plain[...])
             case .match(let match): append(draws() ? bytes[...] : match[...])
             case .frame(let frame, let ranges):
-                var payload = frame.payload
-                for range in ranges.reversed() where draws() { payload.replaceSubrange(range, with: bytes) }
-                append(frame.with(payload)[...])
+                append(frame.with(replaced(ranges, of: frame.payload, with: bytes))[...])
             }
         }
+    }
+
+    /// Returns a frame's payload with the drawn ranges replaced, as long as it does not grow beyond `frameLimit`.
+    private mutating func replaced(_ ranges: [Range<Int>], of payload: [UInt8], with bytes: [UInt8]) -> [UInt8] {
+        var size = payload.count
+        var drawn: [Range<Int>] = []
+        for range in ranges.reversed() {
+            let grown = size + bytes.count - range.count
+            guard bytes.count <= range.count || grown <= Self.frameLimit else {
+                limited += 1
+                continue
+            }
+            guard draws() else { continue }
+            size = grown
+            drawn.append(range)
+        }
+        var (changed, start): ([UInt8], Int) = ([], 0)
+        changed.reserveCapacity(size)
+        for range in drawn.reversed() {
+            changed += payload[start..<range.lowerBound] + bytes
+            start = range.upperBound
+        }
+        return changed + payload[start...]
     }
 
     /// Whether the rule applies to what begins at this offset in the stream.

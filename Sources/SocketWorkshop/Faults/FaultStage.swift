@@ -99,6 +99,8 @@ struct FaultStage {
     /// How often it took effect, and how many bytes it dropped.
     var count: UInt64 = 0
     var dropped: UInt64 = 0
+    /// The number of places left as they were, because their frame would have grown too large.
+    var limited: UInt64 = 0
     /// The reports since they were last collected.
     var reports: [FaultReport] = []
     var reported = 0
@@ -110,6 +112,8 @@ struct FaultStage {
     /// The sizes of the ranges in which `corrupt` counts its bits, and of those that share one jitter. They are small
     /// enough that each message of a dialog has its own.
     static let (block, jitterBlock) = (UInt64(1_024), UInt64(16))
+    /// The size to which a frame may grow.
+    static let frameLimit = 4 << 20
     /// What each piece costs in a bounded buffer in addition to its bytes.
     static let overhead = 64
 

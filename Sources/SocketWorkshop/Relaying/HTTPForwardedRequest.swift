@@ -1,7 +1,7 @@
 import SocketCore
 
 /// A request to a proxy in absolute form (RFC 9112, 3.2.2), rewritten for the server that it names: in origin form,
-/// without fields for proxies, and for one exchange only.
+/// without fields for proxies or for the client's connection only, and for one exchange.
 package struct HTTPForwardedRequest: Equatable, Sendable {
     /// The reason that a request is not forwarded.
     struct Refusal: Error, Equatable {
@@ -40,7 +40,10 @@ package struct HTTPForwardedRequest: Equatable, Sendable {
         } catch {
             throw .init(status: "400 Bad Request", words: error.problem)
         }
-        let lines = Self.lines(raw, host: String(authority), keeping: Self.options(read))
+        let upgrades = read.lists("upgrade", in: "connection")
+        let dropped = Self.dropped(read, upgrades: upgrades)
+        let end = "Connection: \(upgrades ? "Upgrade, " : "")close\r\n\r\n"
+        let lines = Self.lines(raw, host: String(authority), dropping: dropped) + Array(end.utf8)
         length = raw.count
         head = Array("\(method) \(path) \(version)\r\n".utf8) + lines
     }
@@ -54,33 +57,37 @@ package struct HTTPForwardedRequest: Equatable, Sendable {
         return endpoint
     }
 
-    /// Returns the client's options for this connection, such as `Upgrade`, except those about how long it lasts.
-    private static func options(_ head: HTTPHead) -> [String] {
-        head.list(of: "connection").filter { option in
-            let option = option.lowercased()
-            return option != "keep-alive" && option != "close" && !option.hasPrefix("proxy-")
-        }
+    /// Returns the names of the fields that are about the client's connection only: those that `Connection` names, and
+    /// those that clients send without naming them (RFC 9110, 7.6.1). What says where the request goes and where it
+    /// ends is never among them.
+    private static func dropped(_ head: HTTPHead, upgrades: Bool) -> Set<String> {
+        let named = head.list(of: "connection").map { $0.lowercased() }
+        return Set(named + ["connection", "keep-alive", "te", "upgrade"])
+            .subtracting(["host", "content-length", "transfer-encoding"] + (upgrades ? ["upgrade"] : []))
     }
 
-    /// Returns the fields and the empty line, unchanged except for what a proxy must change: Host names the server of
-    /// the request line (RFC 9112, 3.2.2).
-    private static func lines(_ raw: ArraySlice<UInt8>, host: String, keeping options: [String]) -> [UInt8] {
+    /// Returns the fields, unchanged except for what a proxy must change: Host names the server of the request line (RFC
+    /// 9112, 3.2.2), and of equal lengths only one is left (RFC 9110, 8.6).
+    private static func lines(_ raw: ArraySlice<UInt8>, host: String, dropping dropped: Set<String>) -> [UInt8] {
         var fields: [UInt8] = []
-        var hasHost = false
+        var (hasHost, hasLength) = (false, false)
         for line in raw.split(separator: 0x0A).dropFirst() {
             let line = line.last == 0x0D ? line.dropLast() : line
             guard let colon = line.firstIndex(of: 0x3A) else { continue }
             let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
-            if name == "connection" || name.hasPrefix("proxy-") || name == "host" && hasHost { continue }
-            if name == "host" {
+            if dropped.contains(name) || name.hasPrefix("proxy-") { continue }
+            switch name {
+            case "host" where hasHost, "content-length" where hasLength: continue
+            case "host":
                 hasHost = true
                 fields += line[...colon] + Array(" \(host)\r\n".utf8)
-            } else {
-                fields += line + [0x0D, 0x0A]
+            case "content-length":
+                hasLength = true
+                // All elements of its list are the same.
+                fields += line.prefix { $0 != 0x2C } + [0x0D, 0x0A]
+            default: fields += line + [0x0D, 0x0A]
             }
         }
-        let start = hasHost ? "" : "Host: \(host)\r\n"
-        let end = "Connection: \((options + ["close"]).joined(separator: ", "))\r\n\r\n"
-        return Array(start.utf8) + fields + Array(end.utf8)
+        return Array((hasHost ? "" : "Host: \(host)\r\n").utf8) + fields
     }
 }

@@ -28,7 +28,10 @@ package struct HTTPRequestBody: Equatable, Sendable {
     /// requests are smuggled (RFC 9112, 11.2).
     init(after head: HTTPHead) throws(HTTPHeadFault) {
         let codings = head.list(of: "transfer-encoding")
-        let lengths = Set(head.list(of: "content-length"))
+        let lengths = try Self.lengths(head)
+        guard !codings.isEmpty || head.values(of: "transfer-encoding").isEmpty else {
+            throw HTTPHeadFault(problem: "Transfer-Encoding is empty")
+        }
         if head.lists("upgrade", in: "connection") {
             state = .everything
         } else if let last = codings.last {
@@ -39,15 +42,25 @@ package struct HTTPRequestBody: Equatable, Sendable {
                 throw HTTPHeadFault(problem: "the last coding of Transfer-Encoding is not chunked")
             }
             state = .size(0, digits: 0)
-        } else if let text = lengths.first {
-            guard lengths.count == 1, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = UInt64(text)
-            else {
-                throw HTTPHeadFault(problem: "Content-Length is not one number")
-            }
-            state = length == 0 ? .over : .length(length)
         } else {
-            state = .over
+            state = lengths.first.map { $0 == 0 ? .over : .length($0) } ?? .over
         }
+    }
+
+    /// Returns the one length that all Content-Length fields and all elements of their lists have, or nothing if there
+    /// are none (RFC 9110, 8.6).
+    private static func lengths(_ head: HTTPHead) throws(HTTPHeadFault) -> Set<UInt64> {
+        var lengths: Set<UInt64> = []
+        for value in head.values(of: "content-length") {
+            for element in value.split(separator: ",", omittingEmptySubsequences: false) {
+                let words = element.split { $0 == " " || $0 == "\t" }
+                guard words.count == 1, words[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                    let length = UInt64(words[0]), lengths.union([length]).count == 1
+                else { throw HTTPHeadFault(problem: "Content-Length is not one number") }
+                lengths.insert(length)
+            }
+        }
+        return lengths
     }
 
     /// Whether the request has ended.

@@ -55,7 +55,14 @@ struct FaultBench {
     }
 
     mutating func send(_ text: String) { send(Array(text.utf8)) }
-    mutating func send(_ bytes: [UInt8]) { perform(pipeline.receive(bytes, now)) }
+    /// Sends, and calls `wake` until the pipeline has done what it can do at this time.
+    mutating func send(_ bytes: [UInt8]) {
+        sendOnce(bytes)
+        pass(.zero)
+    }
+
+    /// Sends, and lets the pipeline take one turn.
+    mutating func sendOnce(_ bytes: [UInt8]) { perform(pipeline.receive(bytes, now)) }
     mutating func end() { perform(pipeline.end(now)) }
     mutating func release(_ release: BreakRelease) { perform(pipeline.release(release, now)) }
 

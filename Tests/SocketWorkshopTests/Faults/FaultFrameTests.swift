@@ -40,6 +40,17 @@ struct FaultFrameTests {
             bench.output == Self.request + Self.frame(.text, "hello much longer than before", masked: true) + second)
     }
 
+    @Test("A frame grows up to a limit, which is told, and stays whole")
+    func growth() throws {
+        var bench = try FaultBench(["frame text replace a with \(String(repeating: "b", count: 1_000))"], .downstream)
+        bench.send(Self.response + Self.frame(.text, String(repeating: "a", count: 60_000), masked: false))
+        let out = Array(bench.output.dropFirst(Self.response.count))
+        #expect(out.count > 2 << 20 && out.count <= (4 << 20) + 10)
+        #expect(out.prefix(2) == [0x81, 127] && out.suffix(1_000).allSatisfy { $0 == UInt8(ascii: "b") })
+        #expect(out[10] == UInt8(ascii: "a"))
+        #expect(bench.pipeline.isLimitedByBuffer)
+    }
+
     @Test("corrupt spares the header of a frame")
     func corrupt() throws {
         var bench = try FaultBench(["frame text corrupt 4 bits"], .downstream)

@@ -40,7 +40,12 @@ struct HTTPForwardingTests {
             Proxy-Connection: Keep-Alive\r
             proxy-authorization: Basic eDp5\r
             X-Odd:  two  blanks \r
-            Connection: keep-alive, TE\r
+            Connection: keep-alive, TE, X-Hop, Content-Length, Host\r
+            TE: trailers\r
+            X-Hop: 1\r
+            x-hop: 2\r
+            Keep-Alive: timeout=5\r
+            X-Hopper: 3\r
             Content-Length: 4\r
             \r
             body
@@ -52,8 +57,9 @@ struct HTTPForwardingTests {
                 POST /a%20b?c=/d HTTP/1.1\r
                 Host: example:8080\r
                 X-Odd:  two  blanks \r
+                X-Hopper: 3\r
                 Content-Length: 4\r
-                Connection: TE, close\r
+                Connection: close\r
                 \r\n
                 """)
         #expect(outcome.early == "body")
@@ -76,6 +82,31 @@ struct HTTPForwardingTests {
         let outcome = try #require(forward(text))
         #expect(outcome.endpoint == .tcp(host: host, port: UInt16(port)))
         #expect(outcome.head == start + "Connection: close\r\n\r\n")
+    }
+
+    @Test(
+        "of equal lengths one is sent, so that no server reads another one",
+        arguments: [
+            "Content-Length: 3, 3", "Content-Length: 3\r\ncontent-length: 3",
+            "Content-Length: 3 ,3\r\nContent-Length: 3",
+        ])
+    func lengths(fields: String) throws {
+        let outcome = try #require(forward("POST http://h/ HTTP/1.1\r\n\(fields)\r\n\r\nabcGET"))
+        let sent = outcome.head.split(separator: "\r\n").filter { $0.lowercased().hasPrefix("content-length") }
+        #expect(sent.map { $0.filter { $0 != " " } } == ["Content-Length:3"])
+        var body = outcome.body
+        #expect(body.absorb(Array("abcGET".utf8)) == 3)
+    }
+
+    @Test("an upgrade is forwarded with its field, and no other option of the connection")
+    func upgrade() throws {
+        let outcome = try #require(
+            forward("GET http://h/ HTTP/1.1\r\nConnection: Upgrade, X\r\nUpgrade: websocket\r\nX: 1\r\n\r\n"))
+        #expect(
+            outcome.head
+                == "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n")
+        let without = try #require(forward("GET http://h/ HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"))
+        #expect(without.head == "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
     }
 
     @Test("bytes of a field that are not UTF-8 stay as they are")
@@ -102,6 +133,12 @@ struct HTTPForwardingTests {
             ("GET http://unix:80/ HTTP/1.1\r\nContent-Length: x\r\n\r\n", "400", ""),
             ("POST http://h/ HTTP/1.1\r\nContent-Length: 1, 2\r\n\r\n", "400", "Content-Length"),
             ("POST http://h/ HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "400", "Content-Length"),
+            ("POST http://h/ HTTP/1.1\r\nContent-Length:\r\n\r\n", "400", "Content-Length"),
+            ("POST http://h/ HTTP/1.1\r\nContent-Length: 3,\r\n\r\n", "400", "Content-Length"),
+            ("POST http://h/ HTTP/1.1\r\nContent-Length: 3\r\nContent-Length:\r\n\r\n", "400", "Content-Length"),
+            ("POST http://h/ HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n", "400", "Content-Length"),
+            ("GET http://h/ HTTP/1.1\r\nConnection: upgrade\r\nContent-Length: x\r\n\r\n", "400", "Content-Length"),
+            ("POST http://h/ HTTP/1.1\r\nTransfer-Encoding:\r\n\r\n", "400", "Transfer-Encoding is empty"),
             ("POST http://h/ HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "400", "both"),
             ("POST http://h/ HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", "400", "not chunked"),
         ])

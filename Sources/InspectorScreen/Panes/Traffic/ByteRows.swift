@@ -109,8 +109,12 @@ package struct ByteRows {
             switch Sanitizer.nextPiece(bytes, &index) {
             case .scalar("\t") where !isBinary: piece.pad(to: Self.tabStop - page.column % Self.tabStop)
             case .scalar(let scalar):
-                if case .mark = sanitizer.drawn(scalar), page.mark(scalar) { continue }
-                sanitizer.append(scalar, style, to: &piece)
+                guard case .mark = sanitizer.drawn(scalar), page.column > 0 else {
+                    sanitizer.append(scalar, style, to: &piece)
+                    break
+                }
+                if page.row.mark(scalar, style) { continue }
+                piece.append(PrintableText.escape(scalar), Style(.dim, style.emphasis))
             case .invalid(let byte): sanitizer.appendInvalid(byte, style, to: &piece)
             }
             page.add(piece, from: before, to: index)
@@ -146,12 +150,6 @@ package struct ByteRows {
 
         var isFull: Bool { rows.count >= limit }
         var column: Int { row.width - ByteRows.indent }
-
-        mutating func mark(_ scalar: Unicode.Scalar) -> Bool {
-            guard column > 0 else { return false }
-            row.mark(scalar, owner.style)
-            return true
-        }
 
         mutating func add(_ piece: Line, from: Int, to end: Int) {
             if column > 0 && row.width + piece.width > owner.width {

@@ -146,15 +146,20 @@ extension Connection {
         finishStep()
     }
 
+    /// The bytes that a queued piece counts for, in addition to its own.
+    private static let pieceCost = 256
+
     /// Reports when the queue crosses a watermark, but not before the connection is established.
     func updateWatermark() {
         guard let marks = watermarks, !machine.isConnecting else { return }
         let pending = machine.pendingWriteBytes
-        if !isAboveHighMark, pending > marks.high {
+        // A piece that is sent by itself also costs what a write of its own does.
+        let apart = rare?.onPurpose.gatherLimit == 1 ? machine.writing.waitingCount * Self.pieceCost : 0
+        if !isAboveHighMark, pending + apart > marks.high {
             isAboveHighMark = true
             record(.aboveHighMark, pending)
             notify(.writable(false, of: id))
-        } else if isAboveHighMark, pending <= marks.low {
+        } else if isAboveHighMark, pending + apart <= marks.low {
             isAboveHighMark = false
             record(.belowLowMark, pending)
             notify(.writable(true, of: id))

@@ -82,6 +82,7 @@ final class Connection: ConnectionStorage, EngineSession {
         hasIdleTimeout = start.hasIdleTimeout
         super.init(machine: ConnectionMachine(allowsHalfOpen: start.allowsHalfOpen), handle: handle)
         machine.passesCuts = start.passesCuts
+        interest.takesUrgentInLine = start.options.takesUrgentInLine
         if engine.capturesTraffic { traffic = engine.newTrafficLog() }
         noteChange()
     }
@@ -102,6 +103,7 @@ final class Connection: ConnectionStorage, EngineSession {
         guard !machine.isConnecting else { return handleAttempt(readiness) }
         // A report for an attempt that lost in the same batch says nothing about the one that won.
         guard readiness.token == token else { return }
+        if readiness.urgent { noteUrgent() }
         if readiness.hungUp, hangUpEnds() { return }
         if readiness.peerClosed { markPeerClosed() }
         if readiness.hasError, !readiness.hungUp {
@@ -113,6 +115,16 @@ final class Connection: ConnectionStorage, EngineSession {
         if readiness.writable || interest.isHungUp, !machine.isClosed { handleWritable() }
         endIfBothSidesAreGone()
         finishStep()
+    }
+
+    /// Records urgent data once its byte is the next one. It is reported until it is received, and a receive ends before
+    /// it.
+    private func noteUrgent() {
+        guard let descriptor = socket?.descriptor, engine.kernel.isAtUrgentMark(descriptor),
+            madeRare.urgentAt != received
+        else { return }
+        madeRare.urgentAt = received
+        record(.urgentData)
     }
 
     func handleDeadline() {

@@ -12,6 +12,8 @@ final class ConnectionRarities {
     /// Rules and breakpoints that apply to it.
     var onPurpose = OnPurpose()
     var lingerDeadline: MonotonicTime?
+    /// The number of bytes received before the last urgent data.
+    var urgentAt: UInt64?
     /// The watermarks of the write queue, if they differ from the configuration's.
     var watermarks: Watermarks?
     /// The owners of lent bytes that are being written. Each is released after its write has ended, but not in the

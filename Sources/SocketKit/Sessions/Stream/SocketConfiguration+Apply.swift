@@ -26,6 +26,7 @@ extension SocketOptions {
     private func each(for family: SocketAddress.Family, _ body: (SocketOption) -> Void) {
         if let sendBuffer { body(.sendBuffer(sendBuffer)) }
         if let receiveBuffer { body(.receiveBuffer(receiveBuffer)) }
+        if takesUrgentInLine { body(.urgentInLine) }
         guard family.isIP else { return }
         if noDelay { body(.noDelay) }
         if let keepAlive {

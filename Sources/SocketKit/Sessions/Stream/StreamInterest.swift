@@ -27,6 +27,8 @@ struct StreamInterest {
     var isWriteBlocked = false
     /// Set when there is more to send and room for it, but other sockets come first.
     var isSendBudgetSpent = false
+    /// Whether urgent data is received in line, and reported.
+    var takesUrgentInLine = false
     /// Set once EPOLLHUP was reported. It can't be masked, so the descriptor is removed from the set and tried
     /// directly.
     var isHungUp = false
@@ -58,7 +60,12 @@ struct StreamInterest {
         var interest: Interest = []
         if canReceive {
             // With read interest off, only FIN is reported, once.
-            if !isReadingOff { interest.insert(.read) } else if !knowsPeerClosed { interest.insert(.peerClosed) }
+            if !isReadingOff {
+                interest.insert(.read)
+                if takesUrgentInLine { interest.insert(.urgent) }
+            } else if !knowsPeerClosed {
+                interest.insert(.peerClosed)
+            }
         }
         if isWriteBlocked || isSendBudgetSpent { interest.insert(.write) }
         return interest
