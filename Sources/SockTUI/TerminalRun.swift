@@ -1,4 +1,3 @@
-import CSockTUITerminal
 import Dispatch
 import Glibc
 import InspectorCore
@@ -93,7 +92,7 @@ enum TerminalRun {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { return }
         setenv("SWIFT_BACKTRACE", Spawn.quietBacktrace, 1)
-        execv(path, cterminal_arguments())
+        ProgramArguments.execute(path)
     }
 
     /// Causes a real trap, such as an index out of range.

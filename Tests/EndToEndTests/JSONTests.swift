@@ -47,6 +47,15 @@ struct JSONTests {
         #expect(row["phase"] == .string("listening") && row["kernel"]["state"] == .string("LISTEN"))
     }
 
+    @Test("why prints an object even if there is nothing to explain")
+    func unanswered() throws {
+        let port = try Peer.freePort()
+        let outcome = try run("why", ":\(port)", "--json")
+        #expect(outcome.status == 4 && outcome.errors.hasPrefix("socktui: no socket of "), "\(outcome)")
+        #expect(outcome.output.hasPrefix(#"{"type":"why","sockets":0,"#), "\(outcome)")
+        #expect(outcome.output.contains(#""problem":"no socket of "#), "\(outcome)")
+    }
+
     @Test("a stream tells each change in its order, and ends with its connections")
     func stream() throws {
         let port = try Peer.freePort()

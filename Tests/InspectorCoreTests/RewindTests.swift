@@ -55,7 +55,7 @@ struct RewindTests {
         var model = Model(options: options)
         _ = model.update(.resized(Size(80, 24)))
         model.press(.character("/"))
-        #expect(model.tab == .list && model.field.open?.purpose == .listFilter)
+        #expect(model.tab == .list && model.field.open?.purpose == .listSearch)
         // If it can't be opened, that is said where one can try another one.
         var refused = Model(options: options)
         _ = refused.update(.refused("open: x: No such file or directory"))

@@ -29,10 +29,11 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case 2: check.absorb(assembler.absorb(segment(sequence, .ack), payload[...], missing: Int(way >> 3)))
         default: check.absorb(assembler.absorb(segment(sequence, .ack), payload[...]))
         }
-        check.begun(at: offset)
+        check.follow(assembler)
         require(assembler.pendingBytes <= StreamAssembler.pendingLimit, "\(assembler.pendingBytes) wait")
     }
     check.absorb(assembler.finish())
+    check.follow(assembler)
     require(assembler.pendingBytes == 0, "\(assembler.pendingBytes) wait after the end")
     require(assembler.missing == check.gaps, "\(assembler.missing) missing, \(check.gaps) in gaps")
     return 0
@@ -46,8 +47,9 @@ private func segment(_ sequence: UInt32, _ flags: SyntheticPacket.Flags) -> Pars
 private struct Check {
     let base: UInt32
     let lies: Bool
-    /// Where the stream was first seen; bytes before it are not in it. `nil`: nothing was seen.
+    /// Where the stream begins after its SYN, or `nil` if it has none.
     var start: Int?
+    private var hasFollowed = false
     private var place = 0
     private(set) var gaps: UInt64 = 0
     private var early: [StreamAssembler.Piece] = []
@@ -56,16 +58,17 @@ private struct Check {
 
     func truth(_ range: Range<Int>) -> [UInt8] { range.map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 8) } }
 
-    /// Without a SYN the first segment is where it begins.
-    mutating func begun(at offset: Int) {
-        if start == nil { (start, place) = (1, offset) }
+    /// Without a SYN it begins where the assembler says, which can move until a byte has come out.
+    mutating func follow(_ assembler: StreamAssembler) {
+        guard start == nil, let first = assembler.first else { return }
+        if !hasFollowed { place = Int(Int32(bitPattern: first &- base &- 1)) }
+        hasFollowed = hasFollowed || early.contains { $0 != .keepAlive }
         for piece in early { follow(piece) }
         early = []
     }
 
     mutating func absorb(_ pieces: [StreamAssembler.Piece]) {
-        guard start != nil else { return early += pieces }
-        for piece in pieces { follow(piece) }
+        if start == nil { early += pieces } else { pieces.forEach { follow($0) } }
     }
 
     private mutating func follow(_ piece: StreamAssembler.Piece) {

@@ -78,9 +78,16 @@ package struct HostAnswer: Sendable {
 
     /// The answer as JSON, for programs.
     package func json(_ naming: CommandNaming) -> JSON {
+        Self.json(sockets.count, found.map { .object($0.json(naming)) }, stories, problem: nil)
+    }
+
+    /// The object in place of an answer: why there is none.
+    package static func json(problem: String) -> JSON { json(0, [], [], problem: problem) }
+
+    private static func json(_ sockets: Int, _ verdicts: [JSON], _ stories: [String], problem: String?) -> JSON {
         [
-            "type": "why", "sockets": JSON(sockets.count), "verdicts": .array(found.map { .object($0.json(naming)) }),
-            "stories": .array(stories.map { .string($0) }),
+            "type": "why", "sockets": JSON(sockets), "verdicts": .array(verdicts),
+            "stories": .array(stories.map { .string($0) }), "problem": JSON(problem),
         ]
     }
 }

@@ -12,16 +12,20 @@ enum HostRun {
         var watch = HostWatch(options, lints)
         do throws(HostObserver.Problem) {
             let answer = try why(target, options, &watch)
-            guard let answer else {
-                return Program.complain(nothing(target, watch), status: .nothing)
-            }
+            guard let answer else { return unanswered(nothing(target, watch), options, status: .nothing) }
             let text =
                 options.isJSON ? answer.json(.standard).text : answer.lines.joined(separator: "\n")
             let status: Int32 = answer.found.contains { $0.severity > .note } ? 1 : 0
             return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
         } catch {
-            return Program.complain(error.sentence, status: .hidden)
+            return unanswered(error.sentence, options, status: .hidden)
         }
+    }
+
+    /// Says why there is no answer. A program that reads JSON gets an object in any case.
+    private static func unanswered(_ problem: String, _ options: HostOptions, status: ExitStatus) -> Int32 {
+        if options.isJSON { StandardStream.output.write(HostAnswer.json(problem: problem).text + "\n") }
+        return Program.complain(problem, status: status)
     }
 
     /// Returns the reason why nothing was found.

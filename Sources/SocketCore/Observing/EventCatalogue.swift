@@ -202,7 +202,7 @@ extension SocketEvent.Kind {
                     EventChoice("from the client", ["by": .word("client")]),
                     EventChoice("from the server", ["by": .word("server")]),
                 ]),
-                detail: ["probe \(.first)"], sentence: ["keep-alive \(.detail)"])
+                detail: ["probe \(.first)"], sentence: ["keep-alive \(.detail)", "keep-alive"])
         case .groupJoined: EventRow("group joined", sentence: labelled)
         case .groupLeft: EventRow("group left", sentence: labelled)
         case .disconnected: EventRow("disconnected", word: "disconnected", sentence: labelled)

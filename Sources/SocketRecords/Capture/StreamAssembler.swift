@@ -61,8 +61,9 @@ package struct StreamAssembler: Sendable {
 
     package init() {}
 
-    /// Whether a sequence number of this side is known.
-    package var hasBegun: Bool { base != nil }
+    /// The sequence number of its first byte, or `nil` if no number of this side is known.
+    package var first: UInt32? { base }
+    var hasBegun: Bool { base != nil }
     /// Whether everything up to the FIN was received, or is known to be missing.
     package var hasEnded: Bool { end.map { next >= $0 } ?? false }
 
@@ -142,7 +143,8 @@ package struct StreamAssembler: Sendable {
     ) -> Bool {
         guard length == 1, segment.flags.isDisjoint(with: [.syn, .fin, .reset]), offset == sent - 1
         else { return false }
-        return acknowledged > offset || !hasAcknowledgement && payload.first != latest.last
+        if hasAcknowledgement || offset < 0 { return acknowledged > offset }
+        return offset == next - 1 && latest.last.map { payload.first != $0 } ?? false
     }
 
     /// Drops what follows the FIN, and the bytes that are kept to compare with repeated ones.
@@ -180,10 +182,11 @@ package struct StreamAssembler: Sendable {
     /// closed and no FIN of this side was seen, the last acknowledged number was its FIN, which is not a byte.
     package mutating func finish(otherHasClosed: Bool = false) -> [Piece] {
         var pieces: [Piece] = []
-        while let first = pending.first {
+        while let first = pending.first, first.offset < end ?? .max {
             skip(to: first.offset, &pieces)
             deliver(&pieces)
         }
+        drop()
         let known = end ?? (otherHasClosed && acknowledged > sent ? acknowledged - 1 : acknowledged)
         if acknowledged >= known, known > next { skip(to: known, &pieces) }
         return pieces
@@ -242,6 +245,7 @@ package struct StreamAssembler: Sendable {
 
     private mutating func giveUpHole(_ pieces: inout [Piece]) {
         guard let first = pending.first else { return }
+        guard first.offset < end ?? .max else { return drop() }
         givenUp += 1
         skip(to: first.offset, &pieces)
         deliver(&pieces)
@@ -314,7 +318,9 @@ package struct StreamAssembler: Sendable {
             pending.removeFirst(count)
             // An acknowledged FIN means that everything before it was received.
             let isOver = end.map { acknowledged > $0 } ?? false
-            guard let first = pending.first else { return isOver ? skip(to: end ?? next, &pieces) : () }
+            guard let first = pending.first, first.offset < end ?? .max else {
+                return isOver ? skip(to: end ?? next, &pieces) : ()
+            }
             guard isOver || first.offset <= acknowledged && pending.count >= Self.acknowledgedLimit else { return }
             skip(to: first.offset, &pieces)
         }
