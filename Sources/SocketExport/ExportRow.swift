@@ -46,6 +46,8 @@ package struct ExportIndex: Sendable {
     /// The snapshots of a recording by this program, which are read as when it is opened.
     private var recording = OpenedCapture(keeping: 0, all: 0)
     private var latest: [SocketID: SocketSnapshot] = [:]
+    /// The number of updates of the recording that `latest` has.
+    private var merged: UInt64 = 0
     /// When a recording by this program begins, in nanoseconds since 1970: at its first snapshot, or `nil` if at its
     /// first packet.
     package var start: Int64? { recording.beginning?.wallNanoseconds }
@@ -80,7 +82,10 @@ package struct ExportIndex: Sendable {
             case .name, .secrets: break
             }
         }
-        let snapshot = isOurs ? recording.snapshot(SnapshotRequest(), named: "") : nil
+        // A piece of the file has a part of an update, or several.
+        guard isOurs, recording.updates != merged else { return }
+        merged = recording.updates
+        let snapshot = recording.snapshot(SnapshotRequest(), named: "")
         for socket in snapshot?.sockets ?? [] where latest.count < packets.limit || latest[socket.id] != nil {
             latest[socket.id] = socket
         }

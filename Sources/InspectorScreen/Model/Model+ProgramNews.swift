@@ -4,6 +4,9 @@ import SocketCore
 extension Model {
     /// Handles the news of the inspected programs.
     mutating func absorb(_ news: ProgramNews) {
+        let endedBefore = hasEnded
+        // Sums and rows may be older than the last snapshot, and no other snapshot may follow.
+        defer { if hasEnded, !endedBefore { refreshAtEnd() } }
         for program in news.programs {
             guard let why = program.ending else { continue }
             let before = shared.programs.first { $0.ordinal == program.ordinal }?.state

@@ -128,6 +128,12 @@ extension Model {
         refreshRows(snapshot)
     }
 
+    /// Recomputes sums and rows now and with the next snapshot, because what is shown has ended.
+    mutating func refreshAtEnd() {
+        if shared.frozen == nil { refresh() }
+        refreshed = nil
+    }
+
     /// Leaves the start screen, which is for users without sockets.
     private mutating func leaveStart(_ snapshot: EngineSnapshot) {
         guard tab == .start, !snapshot.sockets.isEmpty, start.editor.isEmpty, expected == nil, dialogs.open == nil

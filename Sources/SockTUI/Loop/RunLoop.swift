@@ -31,12 +31,17 @@ final class RunLoop {
     /// The reason why nothing that was opened can change any more, or `nil` while something can.
     var whyNothingGoesOn: String? { model.whyNothingGoesOn }
 
+    /// What opened files and attached programs failed with.
+    var failures: [String] { model.shared.programs.compactMap(\.failure) }
+
     /// The error of the last request, if it failed.
     var problem: String? { model.notice.flatMap { $0.isError ? $0.text : nil } }
 
     private let screen: any Screen
     private let runner: EffectRunner
     private var model: Model
+    /// Whether a signal was passed on to the running program.
+    private var hasPassed = false
     private var snapshotIsUnderWay = false
     private var snapshotIsWanted = true
     private var settled = SettledRequest()
@@ -143,8 +148,8 @@ final class RunLoop {
             screen.resume()
             draw()
         case SIGTSTP: perform(.suspend)
-        // The running program gets the signal, and this one continues as long as it does.
-        case SIGINT where runner.child.signal(SIGINT): break
+        // The running program gets the first one, and this one continues as long as it does.
+        case SIGINT where !hasPassed && runner.child.signal(SIGINT): hasPassed = true
         default:
             ending = ending ?? .signal(signal)
             CrashGuard.endAtNextSignal()

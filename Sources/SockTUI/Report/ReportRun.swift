@@ -139,7 +139,12 @@ final class ReportRun {
             }
             if case .broken(let outcome)? = conversation?.verdict { return ending(after: outcome) }
             if signal != nil || conversation?.verdict != nil || end.map({ .now >= $0 }) ?? false {
-                return finish(text + closeAll())
+                let rest = text + closeAll()
+                if signal == nil {
+                    listen()
+                    conversation?.finish()
+                }
+                return finish(rest)
             }
             let outcome = put(text)
             guard outcome == .written else { return ending(after: outcome) }
@@ -339,7 +344,6 @@ final class ReportRun {
         let status = runner.sources.statusWithLosses(status)
         let outcome = put(text + (last.map { lines.end($0, status: status, signal: signal) } ?? []))
         for note in notes { _ = Program.complain(note, status: .success) }
-        for complaint in complaints { _ = Program.complain(complaint, status: .failure) }
         return ending(after: outcome)
     }
 
@@ -356,28 +360,31 @@ final class ReportRun {
             case _ where passes(number): break
             default:
                 if signal != nil { CrashGuard.die(by: number) }
-                signal = number
-                farewellEnd = farewellEnd ?? .now + Self.farewell
+                (signal, farewellEnd) = (number, .now + Self.farewell)
                 CrashGuard.endAtNextSignal()
             }
         }
     }
 
     /// Writes lines to standard output. Signals are handled even while the reader is stalled. The first that ends the
-    /// run gives the reader what is left of `farewell`.
+    /// run gives the reader `farewell`; without one, it has all the time it needs.
     private func put(_ lines: [String]) -> StandardStream.Outcome {
         guard !lines.isEmpty, !isSilent else { return .written }
         return StandardStream.output.write(lines.joined(separator: "\n") + "\n", until: interruptible)
     }
 
     private var interruptible: StandardStream.Interruption {
-        StandardStream.Interruption(descriptor: inbox.readEnd, deadline: { [self] in farewellEnd }) { [self] in
+        let deadline = { [self] in signal == nil ? nil : farewellEnd }
+        return StandardStream.Interruption(descriptor: inbox.readEnd, deadline: deadline) { [self] in
             hear()
             return false
         }
     }
 
     private func ending(after outcome: StandardStream.Outcome) -> Ending {
+        // A program that is stopped because nobody reads has the status of that.
+        runner.child.stop()
+        for complaint in complaints { _ = Program.complain(complaint, status: .failure) }
         let status = Program.status(of: outcome, otherwise: status)
         return signal.map { .signal($0) } ?? .status(status)
     }

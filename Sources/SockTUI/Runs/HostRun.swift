@@ -79,7 +79,7 @@ enum HostRun {
         let hidden = watch.look.hidden
         var status: Int32 = found.contains { $0.severity >= options.level } ? 1 : 0
         if options.isStrict, hidden.processes + hidden.calls + hidden.sockets + hidden.namespaces > 0 {
-            status = max(status, 3)
+            status = Program.complain("--strict: part of the host could not be examined", status: .hidden)
         }
         return Program.status(of: StandardStream.output.write(text), otherwise: status)
     }

@@ -32,11 +32,13 @@ final class ToolRun: Sendable {
     private func serve() -> Int32 {
         var input = LineInput(most: ToolServer.longestLine)
         while let line = input.next() { perform { $0.receive(line) } }
-        while !state.withLock({ $0.desk.isIdle }) {
+        // Through the queue of the answers, so that the last one is written.
+        while !output.sync(execute: { state.withLock { $0.desk.isIdle } }) {
             _ = hasEndedCall.wait(timeout: .now() + .milliseconds(100))
             if !StandardStream.output.hasReader { break }
         }
-        return 0
+        guard let problem = input.problem else { return 0 }
+        return Program.complain("standard input: \(String(cString: strerror(problem)))", status: .failure)
     }
 
     /// Carries out what the desk orders. The lines are written before another message or result is handled.
@@ -72,6 +74,8 @@ final class ToolRun: Sendable {
 /// Standard input, line by line. A line that is too long is cut one byte after the limit.
 private struct LineInput {
     private let most: Int
+    /// The errno of the read that failed, or `nil` if the input just ended.
+    private(set) var problem: Int32?
     private var buffer: [UInt8] = []
     private var hasEnded = false
 
@@ -90,6 +94,7 @@ private struct LineInput {
             if buffer.count > most { (isSkipping, buffer) = (true, []) }
             guard !hasEnded, fill() else {
                 defer { buffer = [] }
+                if isSkipping { return [UInt8](repeating: 0x20, count: most + 1) }
                 return buffer.isEmpty ? nil : buffer
             }
         }
@@ -101,6 +106,7 @@ private struct LineInput {
         repeat { count = Glibc.read(STDIN_FILENO, &piece, piece.count) } while count < 0 && errno == EINTR
         guard count > 0 else {
             hasEnded = true
+            if count < 0 { problem = errno }
             return false
         }
         buffer += piece[..<count]

@@ -55,7 +55,10 @@ enum ScriptRun {
         defer { runner.finish() }
         do throws(ScriptDriver.Failure) {
             try ScriptDriver(loop: loop, screen: screen).run(script)
-            return loop.ending?.signal.map { .signal($0) } ?? .status(0)
+            if let signal = loop.ending?.signal { return .signal(signal) }
+            let failures = loop.failures
+            for failure in failures { _ = Program.complain(failure, status: .failure) }
+            return .status(failures.isEmpty ? 0 : 1)
         } catch {
             if let signal = loop.ending?.signal { return .signal(signal) }
             StandardStream.output.write(error.picture + "\n")

@@ -62,8 +62,9 @@ extension Endpoint {
     }
 
     private static func unix(_ path: String) throws(Problem) -> Endpoint {
-        let isAbstract = path.hasPrefix("@")
-        let name = isAbstract ? String(path.dropFirst()) : path
+        // Not as a Character, which can be more.
+        let isAbstract = path.utf8.first == UInt8(ascii: "@")
+        let name = isAbstract ? String(path.unicodeScalars.dropFirst()) : path
         guard !name.isEmpty else { throw Problem(text: "a path or @name must follow, as in unix:/run/name.sock") }
         let length = name.nativeBytes.count
         guard length <= longestUnixPath else {

@@ -197,7 +197,7 @@ package final class EpollReactor: Reactor {
     }
 
     package func rouse() -> Bool {
-        guard hasStarted.load(ordering: .relaxed) else { return false }
+        guard hasStarted.load(ordering: .acquiring) else { return false }
         // The leader need not wake itself.
         if !leading.rouse() { signal(rousing) }
         return true

@@ -76,11 +76,12 @@ package final class Lead: Sendable {
 
     /// Starts the thread that leads. Returns 0 or an errno. `makePass` is called once on each thread.
     func start(name: String, _ makePass: @escaping @Sendable () -> Pass) -> Int32 {
+        threads.withLock { ($0.name, $0.makePass) = (name, makePass) }
         let failure = ReactorThread.start(name: name) { [self] in
             becomeLeader()
             run(makePass, leads: true)
         }
-        if failure == 0 { threads.withLock { ($0.name, $0.makePass) = (name, makePass) } }
+        if failure != 0 { threads.withLock { $0.makePass = nil } }
         return failure
     }
 

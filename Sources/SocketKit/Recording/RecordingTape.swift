@@ -257,7 +257,9 @@ extension RecordingTape.State {
             if case .snapshot(let skipped, let kept) = former.content {
                 snapshot.peers = snapshot.peers ?? skipped.peers
                 snapshot.events = skipped.events + snapshot.events
-                traffic.merge(kept) { latest, _ in latest }
+                let both = traffic.merging(kept) { latest, _ in latest }
+                let entry = RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, both))
+                if entry.weight <= 2 * RecordingTape.limit { traffic = both } else { lose(kept, except: traffic) }
             }
         }
         let excess = snapshot.events.count - RecordingTape.eventLimit
@@ -266,6 +268,15 @@ extension RecordingTape.State {
             lostEvents += UInt64(excess)
         }
         append(RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, traffic)))
+    }
+
+    /// Counts traffic that does not fit beside a later snapshot.
+    private mutating func lose(_ kept: [SocketID: TrafficSnapshot], except later: [SocketID: TrafficSnapshot]) {
+        for (id, traffic) in kept where later[id] == nil {
+            for item in traffic.items {
+                lose(item.done, isSent: item.direction == .sent, RecordingTape.Stream(id: id, isPlain: false))
+            }
+        }
     }
 
     fileprivate mutating func lose(_ count: Int, isSent: Bool, _ stream: RecordingTape.Stream) {

@@ -17,7 +17,7 @@ enum TLSNames {
 
     /// Returns `example.org.` as `example.org`, since neither SNI nor certificates have the dot (RFC 6066 section 3).
     static func withoutRootDot(_ name: String) -> String {
-        name.hasSuffix(".") ? String(name.dropLast()) : name
+        name.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
     /// Returns the ALPN list: each name preceded by its length (RFC 7301 section 3.1).

@@ -219,6 +219,7 @@ package struct CapturedSessions: Sendable {
         for session in sessions where gone.contains(session.id.number) {
             cost -= session.store.cost
             remembered -= session.remembered
+            waiting -= session.waiting
         }
         sessions.removeAll { gone.contains($0.id.number) }
         flows = flows.filter { !gone.contains($0.value.latest) }

@@ -94,6 +94,9 @@ package struct OpenedCapture: Sendable {
     /// Processes a packet that was just captured.
     package mutating func absorb(_ packet: CapturedPacket) { packets.absorb(packet) }
 
+    /// The number of complete updates of a recording so far.
+    package var updates: UInt64 { mirror.updates }
+
     /// Processes frames of a recording without its packets.
     package mutating func absorb(frames: ArraySlice<UInt8>) throws(CaptureError) {
         length += UInt64(frames.count)

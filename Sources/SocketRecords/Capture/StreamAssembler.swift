@@ -129,7 +129,7 @@ package struct StreamAssembler: Sendable {
         guard !hasSYN, next == 0 else { return }
         let ahead = Int64(Int32(bitPattern: known &- first))
         let isEarlier = !isSeen && length > 1 && ahead > 0 && ahead < Self.windowLimit
-        guard isSYN || isEarlier else { return }
+        guard ahead >= 0, isSYN || isEarlier else { return }
         (base, hasSYN) = (first, isSYN)
         for index in pending.indices { pending[index].offset += ahead }
         (acknowledged, sent) = (acknowledged + ahead, sent + ahead)

@@ -62,8 +62,9 @@ package struct HTTPForwardedRequest: Equatable, Sendable {
     /// ends is never among them.
     private static func dropped(_ head: HTTPHead, upgrades: Bool) -> Set<String> {
         let named = head.list(of: "connection").map { $0.lowercased() }
+        let upgrade = upgrades ? ["upgrade", "http2-settings"] : []
         return Set(named + ["connection", "keep-alive", "te", "upgrade"])
-            .subtracting(["host", "content-length", "transfer-encoding"] + (upgrades ? ["upgrade"] : []))
+            .subtracting(["host", "content-length", "transfer-encoding"] + upgrade)
     }
 
     /// Returns the fields, unchanged except for what a proxy must change: Host names the server of the request line (RFC

@@ -90,7 +90,7 @@ struct HostCountsTests {
 
     @Test("what was opened and closed between two looks counts as both; TIME-WAIT is no socket")
     func unseen() {
-        var (world, client, _) = Self.world()
+        let (world, client, _) = Self.world()
         var (judge, rows) = (HostJudge(), HostRows())
         judge.absorbExamined(world.look(10))
         _ = rows.snapshot(of: world.look(10), by: judge, [], wallNanoseconds: 0)

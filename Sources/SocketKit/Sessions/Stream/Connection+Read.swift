@@ -79,6 +79,8 @@ extension Connection {
                 interest.resumeReading()
                 record(.readInterestOn)
             }
+            // It was not reported while reading was off.
+            if interest.takesUrgentInLine { noteUrgent() }
             receiveAvailable()
         } else if interest.knowsPeerClosed || interest.isHungUp, !machine.hasEndOfStream {
             // The stream ended while reads were paused or waiting for a verdict, and the end is not reported again.

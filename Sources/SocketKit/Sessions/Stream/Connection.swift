@@ -119,7 +119,7 @@ final class Connection: ConnectionStorage, EngineSession {
 
     /// Records urgent data once its byte is the next one. It is reported until it is received, and a receive ends before
     /// it.
-    private func noteUrgent() {
+    func noteUrgent() {
         guard let descriptor = socket?.descriptor, engine.kernel.isAtUrgentMark(descriptor),
             madeRare.urgentAt != received
         else { return }
