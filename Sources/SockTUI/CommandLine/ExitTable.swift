@@ -34,7 +34,8 @@ struct ExitRow: Sendable {
         ExitRow(
             [], "128 + N",
             "as a shell shows it: signal N ended it. TERM, INT and HUP end a run after its last lines and its recording "
-                + "are written, within a second; a second one ends it at once, as QUIT does",
+                + "are written, within a second; a second one ends it at once, as QUIT does. replay, sweep, why and host "
+                + "--check write nothing then",
             "what is missing, if anything"),
         ExitRow(
             ["connect", "listen", "relay"], .failure,
@@ -59,7 +60,7 @@ struct ExitRow: Sendable {
         ExitRow(looking, .success, "nothing is worse than a note, or below --level", "nothing"),
         ExitRow(looking, .failure, "something is wrong", "nothing; it is on standard output"),
         ExitRow(looking, .hidden, "the host could not be examined, or --strict and something was hidden", "why"),
-        ExitRow(looking, .nothing, "no program or socket is what was named", "what is not there"),
+        ExitRow(looking, .nothing, "no program or socket matches what was named", "what is not there"),
         ExitRow(
             files, .failure,
             "the file cannot be read whole, lacks bytes, or cannot be exported like this; for replay and sweep: an answer "
