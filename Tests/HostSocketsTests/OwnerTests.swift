@@ -77,9 +77,9 @@ struct OwnerTests {
     func survivingThread() throws {
         // exit(2) ends the calling thread only.
         let script = """
-            import ctypes, platform, socket, threading, time
+            import ctypes, platform, socket, threading
             kept = socket.create_server(("127.0.0.1", 0))
-            threading.Thread(target=lambda: time.sleep(3600)).start()
+            threading.Thread(target=threading.Event().wait, args=(3600,)).start()
             print(kept.fileno(), flush=True)
             ctypes.CDLL(None).syscall(60 if platform.machine() == "x86_64" else 93, 0)
             """

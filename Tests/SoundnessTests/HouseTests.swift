@@ -50,7 +50,7 @@ struct HouseTests {
             #expect(facade.count == (pattern == "Unmanaged" ? 2 : 0), "\(pattern): \(facade)")
         }
         let addresses = Self.places(in: sources) { line in
-            line.replacing(/(U?Int(8|16|32|64)?|Double)(\.init)?\(bitPattern:/, with: "").contains("bitPattern:")
+            line.replacing(/(CChar|U?Int(8|16|32|64)?|Double)(\.init)?\(bitPattern:/, with: "").contains("bitPattern:")
         }
         #expect(addresses.count == 6 && addresses.allSatisfy(Self.isTrusted), "\(addresses)")
     }

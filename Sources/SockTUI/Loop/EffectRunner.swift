@@ -65,11 +65,17 @@ struct EffectRunner: Sendable {
         sources.requestUnread(request) { @Sendable [inbox] look in if let look { inbox.post(.unread(look)) } }
     }
 
-    /// Performs one effect. The run loop performs those that concern the screen.
+    /// Performs one effect, unless it names a file where files are off. The run loop performs those that concern the
+    /// screen.
     func perform(_ effect: Effect) {
         if let refusal = Elevation.refusal, let file = effect.file {
-            return inbox.post(.refused("\(file): \(refusal)"))
+            inbox.post(.refused("\(file): \(refusal)"))
+        } else {
+            performAllowed(effect)
         }
+    }
+
+    private func performAllowed(_ effect: Effect) {
         switch effect {
         case .send(let command): sources.perform(command)
         case .connect(let request):

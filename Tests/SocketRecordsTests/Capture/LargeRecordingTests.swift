@@ -11,7 +11,7 @@ struct LargeRecordingTests {
         snapshot.sockets = numbers.map { number in
             // The numbers of another program's sockets are large.
             SocketSnapshot(
-                id: SocketID(1 << 62 + UInt64(number)), role: .client, phase: .connected,
+                id: SocketID(1 << 40 + UInt64(number)), role: .client, phase: .connected,
                 target: "127.0.0.1:\(number)", opened: .zero)
         }
         guard hasPeers else { return snapshot }
