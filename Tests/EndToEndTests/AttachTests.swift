@@ -36,7 +36,7 @@ struct AttachTests {
         #expect(list.output.contains("\(watched.program.process)  socktui") && list.output.contains("payload"))
         let empty = try TemporaryFolder()
         let none = try ChildProcess.run([Program.path, "attach"], environment: ["XDG_RUNTIME_DIR": empty.path])
-        #expect(none.status == 1 && none.errors.contains("SOCKETKIT_INSPECT=1"))
+        #expect(none.status == 4 && none.errors.contains("SOCKETKIT_INSPECT=1"))
         let missing = try ChildProcess.run(
             [Program.path, "attach", "2147483647", "--json"], environment: ["XDG_RUNTIME_DIR": empty.path])
         #expect(missing.status == 1 && missing.errors.contains("there is no process 2147483647"))

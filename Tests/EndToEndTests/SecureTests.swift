@@ -31,7 +31,7 @@ struct SecureTests {
         for (line, what) in [
             ("dump \(folder)/file", "\(folder)/file"), ("connect unix:\(folder)/file", "\(folder)/file"),
             ("connect tls://127.0.0.1:1 keylog \(folder)/file", "\(folder)/file"),
-            ("listen unix:\(folder)/file", "\(folder)/file"), ("attach \(folder)/file", "\(folder)/file"),
+            ("listen unix:\(folder)/file", "\(folder)/file"),
         ] {
             let steps = line.hasPrefix("dump") ? line : "\(line)\nwait 5s \(Self.refusal.prefix(12))"
             let outcome = try ChildProcess.run(

@@ -14,7 +14,7 @@ struct ShortageTests {
         "without descriptors a run says so and ends",
         arguments: [
             "connect 127.0.0.1:1 --once", "listen 127.0.0.1:0 --json", "demo --once",
-            "run -- true", "host --check", "why :1", "demo --script /dev/null", "mcp </dev/null",
+            "run -- true", "host --check", "why :1", "demo --script /dev/null", "mcp",
         ])
     func descriptors(words: String) throws {
         for limit in [4, 6, 8, 10, 16] {

@@ -30,7 +30,7 @@ struct SystemStringsTests {
             "$0" open --json "$name" | tail -1; "$0" open --once "$(printf '\351')"
             """#)
         #expect(outcome.output.contains("c   a   f 351   .   p   c   a   p   n   g  \\n"), "\(outcome)")
-        #expect(outcome.output.contains("{\"type\":\"end\""), "\(outcome)")
+        #expect(outcome.output.contains(#""type":"end""#), "\(outcome)")
         #expect(outcome.errors.contains(#"\xe9: No such file"#), "\(outcome)")
     }
 

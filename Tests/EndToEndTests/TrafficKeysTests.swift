@@ -106,7 +106,7 @@ struct TrafficKeysTests {
         try inspection.wait(for: "refused with RST")
         try inspection.tmux.keys("A", "t")
         try inspection.wait(for: "w write")
-        try inspection.tmux.keys("M-1")
+        try inspection.tmux.keys("1")
         try inspection.wait(for: "[1 List]")
         try inspection.wait(for: "1 accepted")
         try inspection.tmux.keys("f")
