@@ -89,7 +89,7 @@ private func replay(_ conversation: ExportedConversation) {
 private func export(_ bytes: [UInt8]) {
     var index = ExportIndex()
     guard (try? index.absorb(bytes)) != nil else { return }
-    let rows = index.rows
+    let rows = index.rows()
     for row in rows.prefix(4) {
         var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: .zero ... .seconds(1 << 40)))
         guard (try? reader.absorb(bytes)) != nil else { return }
@@ -104,5 +104,6 @@ private func export(_ bytes: [UInt8]) {
     // What was written is read again.
     var again = ExportIndex()
     require((try? again.absorb(export.take())) != nil, "cannot be read again")
-    require(again.rows.count == rows.count, "\(again.rows.count) of \(rows.count) rows")
+    let found = again.rows().count
+    require(found == rows.count, "\(found) of \(rows.count) rows")
 }
