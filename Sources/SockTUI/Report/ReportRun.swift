@@ -154,7 +154,7 @@ final class ReportRun {
     /// Formats the one snapshot that is printed, with all events so far.
     private func absorbOnce(_ snapshot: EngineSnapshot) -> [String] {
         var snapshot = snapshot
-        (snapshot.before, snapshot.events) = (nil, events)
+        snapshot.events = events
         return absorb(snapshot)
     }
 
@@ -234,9 +234,7 @@ final class ReportRun {
             isUnderWay = false
             answeredInLast = answeredAtRequest
             conversation?.look(snapshot)
-            // The events of an opened recording arrive with its earlier snapshots.
-            let new = (snapshot.before ?? []).flatMap(\.events) + snapshot.events
-            if isOnce { events = (events + new).suffix(Self.eventLimit) }
+            if isOnce { events = (events + snapshot.events).suffix(Self.eventLimit) }
             return true
         case .opened, .relays:
             if connects, case .opened(let id, _) = message { conversation?.begin(with: id) }

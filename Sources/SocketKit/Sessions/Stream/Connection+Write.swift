@@ -153,7 +153,7 @@ extension Connection {
     func updateWatermark() {
         guard let marks = watermarks, !machine.isConnecting else { return }
         let pending = machine.pendingWriteBytes
-        // A piece that is sent by itself also costs what a write of its own does.
+        // If each piece is a write of its own, its overhead counts, too.
         let apart = rare?.onPurpose.gatherLimit == 1 ? machine.writing.waitingCount * Self.pieceCost : 0
         if !isAboveHighMark, pending + apart > marks.high {
             isAboveHighMark = true
