@@ -104,7 +104,8 @@ let package = Package(
         .testTarget(
             name: "InspectorCoreTests", dependencies: ["InspectorScreen"], exclude: ["Screens"], swiftSettings: strict),
         .testTarget(
-            name: "HostSocketsTests", dependencies: ["HostSockets", "CSocketKitSystem", "SocketTestSupport"],
+            name: "HostSocketsTests",
+            dependencies: ["HostSockets", "SocketKit", "CSocketKitSystem", "SocketTestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "SockTUITests", dependencies: ["SockTUI", "InspectorShell", "SocketTestSupport", "SocketSimulation"],

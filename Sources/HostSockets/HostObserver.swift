@@ -150,7 +150,7 @@ package final class HostObserver: Sendable {
     package func examine(_ look: inout HostLook, process: Int32, inodes: Set<UInt64> = []) -> Bool {
         table.withLock { table in
             table.refresh()
-            table.scan(process)
+            table.scan(process, isNamed: true)
             guard let entry = table.entries[process] else { return false }
             for (descriptor, inode) in entry.sockets {
                 let owner = HostLook.Owner(process: process, descriptor: descriptor)

@@ -1,4 +1,5 @@
 import Glibc
+import HostSockets
 import InspectorCore
 import SocketKit
 import SocketTestSupport
@@ -21,7 +22,7 @@ struct VerdictProgramTests {
         let relay: Relay
         private var findings: Findings
         private let ends = Ends()
-        private let finder: PeerFinder
+        private let observer: PeerObserver
         /// What was worse than a note at any look.
         private(set) var accusations: Set<String> = []
 
@@ -29,7 +30,7 @@ struct VerdictProgramTests {
             var settings = LintSettings()
             for time in times { try settings.warn(reading: time) }
             findings = Findings(settings)
-            finder = PeerFinder { @Sendable [ends] found in ends.found.withLock { $0 = found } }
+            observer = PeerObserver { @Sendable [ends] found in ends.found.withLock { $0 = found } }
             relay = Relay(
                 engine: engine,
                 request: RelayRequest(
@@ -42,7 +43,7 @@ struct VerdictProgramTests {
         /// Looks once, as the screen does.
         func look() -> Findings {
             let snapshot = engine.snapshot(SnapshotRequest(kernel: .all))
-            finder.look(snapshot, .all) { @Sendable _ in Int(getpid()) }
+            observer.look(snapshot, .all) { @Sendable _ in Int(getpid()) }
             findings.absorb(snapshot, among: Surroundings(peers: ends.found.withLock { $0 }), lost: 0)
             for finding in findings.first(.max, selected: nil) where finding.severity > .note {
                 accusations.insert("\(finding.lint): \(finding.sentence)")

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import HostSockets
 import InspectorCore
 import InspectorShell
 import SocketCore
@@ -18,7 +19,7 @@ struct EffectRunner: Sendable {
     private let transmitter: Transmitter
     private let finder: PayloadFinder
     private let dissector: Dissector
-    private let peers: PeerFinder?
+    private let peers: PeerObserver?
     /// Files are read and written here, so that a slow disk blocks neither the screen nor the engine.
     private let files = DispatchQueue(label: "socktui.files")
     private let examined = DispatchQueue(label: "socktui.examined")
@@ -30,7 +31,7 @@ struct EffectRunner: Sendable {
         sources: SourceList, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
         log: ProgramLog? = nil, findsPeers: Bool = false, showsOutput: Bool = true
     ) {
-        peers = findsPeers ? PeerFinder { @Sendable [sources] in sources.learn($0) } : nil
+        peers = findsPeers ? PeerObserver { @Sendable [sources] in sources.learn($0) } : nil
         self.sources = sources
         self.inbox = inbox
         self.recent = recent
@@ -221,7 +222,7 @@ struct EffectRunner: Sendable {
         }
         let isDatagrams = if case .datagrams = target { true } else { false }
         DispatchQueue.global().async { @Sendable in
-            let holder = HostListeners.holder(of: port, host: host, datagrams: isDatagrams)
+            let holder = AddressInUse.holder(of: port, host: host, datagrams: isDatagrams)
             post(sentence + (holder.map { ": \($0)" } ?? ""))
         }
     }

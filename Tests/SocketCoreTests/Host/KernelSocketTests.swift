@@ -197,4 +197,22 @@ struct KernelSocketTests {
         #expect(unix.count == 40 && unix.span.bytes.u32(20, in: 0..<40) == 0x1FFE)
         #expect(unix.span.bytes.u32(8, in: 0..<40) == 9)
     }
+
+    @Test("a question about one socket names it, and wants no more than one answer")
+    func single() throws {
+        let (near, far) = (SocketAddress.v4(host: "127.0.0.1", port: 80), SocketAddress.v4(host: "10.0.0.2", port: 99))
+        let tcp = try #require(SocketTable.request(sequence: 9, local: near, peer: far))
+        #expect(tcp.table == .tcp4 && tcp.bytes.count == 72 && tcp.bytes.span.bytes.u16(6, in: 0..<72) == 1)
+        #expect(tcp.bytes[24...31].elementsEqual([0, 80, 0, 99, 127, 0, 0, 1]))
+        #expect(tcp.bytes[44...47].elementsEqual([10, 0, 0, 2]))
+        #expect(tcp.bytes.suffix(12).elementsEqual([0, 0, 0, 0] + [UInt8](repeating: 255, count: 8)))
+        let loopback = SocketAddress.v6(host: "::1", port: 80)
+        #expect(SocketTable.request(sequence: 9, local: loopback, peer: loopback)?.table == .tcp6)
+        #expect(SocketTable.request(sequence: 9, local: near, peer: loopback) == nil)
+        #expect(SocketTable.request(sequence: 9, local: near, peer: .unnamed) == nil)
+        let unix = try #require(SocketTable.request(sequence: 9, inode: 4_242))
+        #expect(unix.count == 40 && unix.span.bytes.u16(6, in: 0..<40) == 1)
+        #expect(unix.span.bytes.u32(24, in: 0..<40) == 4_242)
+        #expect(SocketTable.request(sequence: 9, inode: 1 << 32) == nil)
+    }
 }

@@ -1,15 +1,12 @@
 import Glibc
-import InspectorCore
+import HostSockets
 import SocketKit
 import SocketTestSupport
 import Testing
 
-@testable import InspectorShell
-@testable import SockTUI
-
 /// Who is at the other ends, when those come and go while they are looked at.
 @Suite("Finding who is at the other end", .timeLimit(.minutes(10)))
-struct PeerFinderTests {
+struct PeerObserverTests {
     /// The kernel has told of unread bytes, the program closes before its descriptors are looked at: the bytes were its.
     @Test("a program that closes during a look is still told as the one that left bytes unread")
     func closesMeanwhile() throws {
@@ -20,10 +17,10 @@ struct PeerFinderTests {
         let unix = try ConnectedPair(.unix, engine: engine)
         let first = try #require(tcp.session), second = try #require(unix.socket.session)
         let told = Lock<[[SocketID: PeerEnd]]>([])
-        let finder = PeerFinder { @Sendable ends in told.withLock { $0.append(ends) } }
+        let observer = PeerObserver { @Sendable ends in told.withLock { $0.append(ends) } }
         // A session's process is asked for where the socket is of Unix: after the kernel was asked about the one of TCP.
         func look(_ meanwhile: @escaping @Sendable () -> Void = {}) {
-            finder.look(engine.snapshot(SnapshotRequest(kernel: .all)), .all) { @Sendable _ in
+            observer.look(engine.snapshot(SnapshotRequest(kernel: .all)), .all) { @Sendable _ in
                 meanwhile()
                 return Int(getpid())
             }
@@ -56,5 +53,28 @@ struct PeerFinderTests {
         }
         #expect(isOver)
         #expect(!isTold { end, _ in end.unread == 3 && end.program == nil })
+    }
+
+    @Test("a socket that a child got is told as the child's once the program has closed it")
+    func passedOn() throws {
+        let engine = SocketEngine()
+        let (ours, theirs) = try ConnectedPair.tcpPair()
+        let socket = AsyncSocket(engine: engine)
+        try socket.adopt(descriptor: ours)
+        let session = try #require(socket.session)
+        let last = Lock<PeerEnd.Program?>(nil)
+        let observer = PeerObserver { @Sendable ends in last.withLock { $0 = ends[session]?.program } }
+        func isTold(_ process: pid_t) -> Bool {
+            eventually {
+                observer.look(engine.snapshot(SnapshotRequest(kernel: .all)), .all) { @Sendable _ in Int(getpid()) }
+                return last.withLock { $0?.process == Int(process) }
+            }
+        }
+        #expect(isTold(getpid()))
+        let child = try HoldingProcess(theirs)
+        defer { child.kill() }
+        close(theirs)
+        #expect(isTold(child.process))
+        #expect(last.withLock { $0?.descriptor } == 0)
     }
 }
