@@ -59,8 +59,11 @@ package final class HostObserver: Sendable {
                 known.begin()
                 try update(&known, &look)
                 others.withLock { $0.look(into: &look, &known) }
+                let hidden = known.hidden
                 known.end()
-                (look.sockets, look.places) = (known.sockets, known.places)
+                (look.sockets, look.places) = known.listed
+                // What was part of another row is no connection of its own when it ends.
+                look.closings.removeAll { hidden.contains($0.id) }
                 look.changes = known.takeChanges(look.time)
             }
         } catch {

@@ -184,6 +184,29 @@ struct KernelSocketTests {
         #expect(subflow == socket(self.connection(state: 8)) && subflow.unread == 100)
     }
 
+    @Test("a connection of several subflows has what all of them have, and counts no byte twice")
+    func joined() throws {
+        func subflow(_ numbers: [UInt64], received age: UInt32) throws -> HostSocket {
+            var info = [UInt8](repeating: 0, count: 248)
+            info.replaceSubrange(52..<56, with: self.numbers([age]))
+            info.replaceSubrange(120..<136, with: self.numbers([numbers[0], numbers[1]]))
+            info.replaceSubrange(200..<216, with: self.numbers([numbers[2], numbers[3]]))
+            return try #require(socket(connection() + attribute(2, info)))
+        }
+        let (first, second) = try (subflow([10, 20, 31, 1], received: 500), subflow([1, 2, 3, 0], received: 40))
+        var shown = first
+        shown.absorb(HostMultipath(receiveQueue: 1_000, sendQueue: 0), others: [second])
+        #expect(shown.multipath?.others == [HostMultipath.Ends(second)] && shown.unread == 1_202)
+        #expect(shown.tcp?.acknowledged == 11 && shown.receivedBytes == 22 && shown.sentBytes == 33)
+        #expect(shown.tcp?.lastReceived == .milliseconds(40))
+        var connection = HostMultipath(receiveQueue: 0, sendQueue: 0)
+        connection.counters = HostMultipath.Counters(sent: 300, received: 200, acknowledged: 100)
+        shown.absorb(connection)
+        #expect(shown.sentBytes == 300 && shown.receivedBytes == 200 && shown.tcp?.acknowledged == 100)
+        shown.absorb(nil)
+        #expect(shown.sentBytes == first.sentBytes && shown.tcp?.acknowledged == 10 && shown.multipath == nil)
+    }
+
     @Test("questions ask for these states and ports")
     func questions() {
         let tcp = SocketTable.tcp4.request(sequence: 9, states: [.established], localPort: 80)
