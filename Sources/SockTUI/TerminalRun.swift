@@ -54,15 +54,8 @@ enum TerminalRun {
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
         var options = Model.Options(
-            ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
-            lints: invocation.lints.over(configuration.lints))
-        options.keys = configuration.keys
-        options.showsLegs = invocation.showsLegs
-        options.instant = invocation.report.instant
-        options.isOpening = invocation.opening.contains(where: \.showsOthers)
+            invocation, configuration, ascii: configuration.isASCII || !terminal.drawsUnicode)
         sources.keepHistory(configuration, invocation)
-        options.peeks = invocation.host.peeks
-        if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         if configuration.mouse { terminal.hearMouse(true) }
         log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")
         options.keepsHistory = sent != nil
@@ -101,5 +94,19 @@ enum TerminalRun {
         case .main: fatalError("trap asked for")
         case .thread: DispatchQueue.global().async { @Sendable in fatalError("trap asked for on a thread") }
         }
+    }
+}
+
+extension Model.Options {
+    /// The options that the command line and the configuration set for any screen.
+    init(_ invocation: Invocation, _ configuration: Configuration, ascii: Bool) {
+        self.init(
+            ascii: ascii, version: CommandTable.version, lints: invocation.lints.over(configuration.lints))
+        keys = configuration.keys
+        showsLegs = invocation.showsLegs
+        instant = invocation.report.instant
+        isOpening = invocation.opening.contains(where: \.showsOthers)
+        peeks = invocation.host.peeks
+        if case .success(let filter) = Filter.parse(invocation.host.filter) { self.filter = filter }
     }
 }

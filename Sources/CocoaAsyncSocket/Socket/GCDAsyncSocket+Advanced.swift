@@ -7,15 +7,16 @@ extension GCDAsyncSocket {
     /// queue. Has no effect without a socket queue of its own, since the shared queue targets none of the caller's
     /// queues.
     public func markSocketQueueTargetQueue(_ socketQueuesPreConfiguredTargetQueue: DispatchQueue) {
-        let (engine, hasOwnQueue) = state.withLock { ($0.engine, $0.hasOwnQueue) }
-        if hasOwnQueue { engine.mark(target: socketQueuesPreConfiguredTargetQueue, true) }
+        ownEngine?.mark(target: socketQueuesPreConfiguredTargetQueue, true)
     }
 
     /// Undoes `markSocketQueueTargetQueue(_:)` for all sockets of this socket queue.
     public func unmarkSocketQueueTargetQueue(_ socketQueuesPreviouslyConfiguredTargetQueue: DispatchQueue) {
-        let (engine, hasOwnQueue) = state.withLock { ($0.engine, $0.hasOwnQueue) }
-        if hasOwnQueue { engine.mark(target: socketQueuesPreviouslyConfiguredTargetQueue, false) }
+        ownEngine?.mark(target: socketQueuesPreviouslyConfiguredTargetQueue, false)
     }
+
+    /// The engine, if its queue is this socket's own.
+    private var ownEngine: SocketEngine? { state.withLock { $0.hasOwnQueue ? $0.engine : nil } }
 
     /// Runs the block on the socket queue and waits until it returns. It may be called on that queue.
     public func perform(_ block: () -> Void) { engine.perform(block) }

@@ -34,16 +34,8 @@ enum ScriptRun {
         }
         CrashGuard.listen(inbox.writeEnd)
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
-        var options = Model.Options(
-            ascii: configuration.isASCII, version: CommandTable.version,
-            lints: invocation.lints.over(configuration.lints))
-        options.keys = configuration.keys
-        options.showsLegs = invocation.showsLegs
-        options.instant = invocation.report.instant
-        options.isOpening = invocation.opening.contains(where: \.showsOthers)
+        let options = Model.Options(invocation, configuration, ascii: configuration.isASCII)
         sources.keepHistory(configuration, invocation)
-        options.peeks = invocation.host.peeks
-        if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
             findsPeers: true)

@@ -273,14 +273,7 @@ package struct ReadQueue: ~Copyable, Sendable {
             defer { currentChanged() }
             return current.timer.change(to: TimeLimit(timeout)) ? current.read.tag : nil
         }
-        var tag: Int?
-        _ = waiting.change {
-            guard $0.operation == operation else { return false }
-            $0.limit = TimeLimit(timeout)
-            tag = $0.tag
-            return true
-        }
-        return tag
+        return waiting.setLimit(TimeLimit(timeout), of: operation)
     }
 
     private func isAsking(_ operation: OperationID) -> Bool { isAsking && isCurrent(operation) }
