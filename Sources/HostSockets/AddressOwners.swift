@@ -5,7 +5,7 @@ package struct AddressOwners {
     private let system: HostSystem
 
     /// The longest time spent on finding programs.
-    private static let budget = Duration.milliseconds(250)
+    private static let budget = Duration.seconds(2)
 
     package init(_ system: HostSystem = .live) { self.system = system }
 

@@ -189,9 +189,6 @@ extension GCDAsyncUdpSocket {
         ownEngine?.mark(target: socketQueuesPreviouslyConfiguredTargetQueue, false)
     }
 
-    /// The engine, if its queue is this socket's own.
-    private var ownEngine: SocketEngine? { state.withLock { $0.hasOwnQueue ? $0.engine : nil } }
-
     /// Runs the block on the socket queue and waits until it returns. It may be called on that queue.
     public func perform(_ block: () -> Void) { engine.perform(block) }
 
