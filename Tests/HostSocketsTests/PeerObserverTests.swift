@@ -64,8 +64,9 @@ struct PeerObserverTests {
         let session = try #require(socket.session)
         let last = Lock<PeerEnd.Program?>(nil)
         let observer = PeerObserver { @Sendable ends in last.withLock { $0 = ends[session]?.program } }
+        // A second look through all processes waits for a hundred times what the first one took.
         func isTold(_ process: pid_t) -> Bool {
-            eventually {
+            eventually(within: .seconds(300)) {
                 observer.look(engine.snapshot(SnapshotRequest(kernel: .all)), .all) { @Sendable _ in Int(getpid()) }
                 return last.withLock { $0?.process == Int(process) }
             }
