@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import SocketCore
 import SocketKit
 import SocketTestSupport
 import Testing
@@ -51,8 +52,8 @@ struct VerdictProgramTests {
         }
 
         /// Looks until something of this name is found.
-        func finding(_ lint: String, where holds: (Finding) -> Bool = { _ in true }) -> Finding? {
-            var finding: Finding?
+        func finding(_ lint: String, where holds: (Verdict) -> Bool = { _ in true }) -> Verdict? {
+            var finding: Verdict?
             _ = eventually(within: .seconds(60)) {
                 finding = look().first(.max, selected: nil).first { $0.lint == lint && holds($0) }
                 return finding != nil

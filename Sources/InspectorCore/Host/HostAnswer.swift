@@ -5,7 +5,7 @@ package struct HostAnswer: Sendable {
     /// The sockets that the target selects.
     package let sockets: [HostSocket]
     /// The verdicts about them, the worst first.
-    package let found: [HostVerdict]
+    package let found: [Verdict]
     /// If nothing is wrong, a description of each connection.
     package let stories: [String]
     private let hidden: HostLook.Hidden
@@ -78,7 +78,7 @@ package struct HostAnswer: Sendable {
 
     /// The answer as JSON, for programs.
     package func json(_ naming: CommandNaming) -> JSON {
-        Self.json(sockets.count, found.map { .object($0.json(naming)) }, stories, problem: nil)
+        Self.json(sockets.count, found.map { .object($0.hostMembers(naming)) }, stories, problem: nil)
     }
 
     /// The object in place of an answer: why there is none.

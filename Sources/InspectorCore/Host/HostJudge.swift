@@ -15,7 +15,7 @@ package struct HostJudge: Sendable {
     private var wanted: Set<UInt64> = []
     private let settings: LintSettings
     /// Recent connections that were closed with bytes unread.
-    private var resets: [(verdict: HostVerdict, time: MonotonicTime)] = []
+    private var resets: [(verdict: Verdict, time: MonotonicTime)] = []
     /// The number of thread looks.
     package private(set) var looks = 0
 
@@ -78,9 +78,9 @@ package struct HostJudge: Sendable {
     }
 
     /// Returns the verdicts, the worst first, and the sockets with stalled bytes that a longer look may still prove.
-    package func verdicts() -> (found: [HostVerdict], undecided: Set<UInt64>) {
-        var rules = HostRules(facts, settings)
-        let found = rules.judge(resets.map(\.verdict))
+    package func verdicts() -> (found: [Verdict], undecided: Set<UInt64>) {
+        var rules = HostRules(facts, settings, resets: resets.map(\.verdict))
+        let found = rules.judge()
         return (found, rules.undecided)
     }
 

@@ -19,7 +19,7 @@ extension HostSnapshot {
         (program, programUser) = (shown.owner?.title, shown.owner?.user)
         (cgroup, container) = (shown.owner?.cgroup, shown.owner?.cgroup.flatMap(ContainerName.text))
         (asks, asksFor, asksWords) = (shown.asks, shown.asksFor, shown.asksWords)
-        evidence = shown.evidence?.rawValue
+        evidence = shown.evidence
         (blocks, closesOnExec) = (shown.flags?.blocks, shown.flags?.closesOnExec)
     }
 }

@@ -22,7 +22,7 @@ extension SocketJSON {
             "unsent_bytes": host.transport.isUnix ? .null : JSON(host.unsent.map(Int.init)),
             "waiting": JSON(host.waiting.map(Int.init)), "waiting_limit": JSON(host.waitingLimit.map(Int.init)),
             "asks": JSON(host.asks), "asks_for_s": JSON(seconds: host.asksFor),
-            "evidence": JSON(host.evidence), "container": JSON(host.container),
+            "evidence": JSON(host.evidence?.rawValue), "container": JSON(host.container),
             "netns": JSON(host.namespace?.label), "netns_inode": JSON(host.namespace?.inode),
             "peer_id": JSON(host.peer?.number),
             "peer_program": JSON(host.peerProgram), "blocking": host.blocks.map { .bool($0) } ?? .null,

@@ -184,7 +184,7 @@ package struct JSONLines: Sendable {
             ])
     }
 
-    private func warning(_ finding: Finding, _ time: MonotonicTime) -> String {
+    private func warning(_ finding: Verdict, _ time: MonotonicTime) -> String {
         line("warning", time, [JSON.Member("id", JSON(finding.socket?.number))] + finding.members(naming))
     }
 
@@ -238,18 +238,5 @@ extension SocketSnapshot {
             still.kernel = kernel
         }
         return still
-    }
-}
-
-extension Finding {
-    /// The members in JSON, without the socket.
-    package func members(_ naming: CommandNaming) -> [JSON.Member] {
-        let remedy = Lint.named(lint).map { naming($0.remedy) }
-        return [
-            JSON.Member("lint", JSON(lint)), JSON.Member("severity", JSON(self.severity.name)),
-            JSON.Member("evidence", JSON(self.evidence.rawValue)), JSON.Member("subject", JSON(self.subject)),
-            JSON.Member("for_seconds", JSON(seconds: self.lasting)), JSON.Member("sentence", JSON(self.sentence)),
-            JSON.Member("remedy", JSON(remedy)), JSON.Member("next", JSON(self.next ?? remedy)),
-        ]
     }
 }

@@ -85,7 +85,7 @@ enum HostRun {
     }
 
     /// Returns the verdicts about the sockets that match the filter, and the number of those sockets.
-    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> (found: [HostVerdict], count: Int) {
+    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> (found: [Verdict], count: Int) {
         let found = watch.judge.verdicts().found
         guard !options.filter.isEmpty, case .success(let filter) = Filter.parse(options.filter) else {
             return (found, watch.look.sockets.count)
@@ -100,7 +100,7 @@ enum HostRun {
     }
 
     private static func lines(
-        _ found: [HostVerdict], _ count: Int, _ look: HostLook, isFiltered: Bool
+        _ found: [Verdict], _ count: Int, _ look: HostLook, isFiltered: Bool
     ) -> String {
         let width = StandardStream.output.isTerminal ? 80 : nil
         let lines = HostCheck.lines(
@@ -110,8 +110,8 @@ enum HostRun {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func json(_ found: [HostVerdict], _ count: Int, _ look: HostLook) -> String {
-        let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.json(.standard)) }
+    private static func json(_ found: [Verdict], _ count: Int, _ look: HostLook) -> String {
+        let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.hostMembers(.standard)) }
         let hidden = look.hidden
         let summary: JSON = [
             "type": "checked", "sockets": JSON(count), "hidden_processes": JSON(hidden.processes),

@@ -52,8 +52,12 @@ extension HostSnapshot.TCP: WireMessage {
     }
 }
 
-extension HostFinding: WireMessage {
-    package static var blank: HostFinding { HostFinding("", severity: 0, "", evidence: "") }
+extension Verdict: WireMessage {
+    package static var blank: Verdict {
+        var blank = Verdict("")
+        (blank.severity, blank.evidence) = (.note, .queues)
+        return blank
+    }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &lint)
@@ -82,6 +86,17 @@ extension HostNamespace: WireMessage {
 }
 
 extension HostTransport: WireWord {}
+
+// An unknown severity or evidence is one of a later version.
+extension Severity: WireAlias {
+    package var written: Int { rawValue }
+    package init(written: Int) { self = Severity(rawValue: written) ?? .warning }
+}
+
+extension Evidence: WireAlias {
+    package var written: String { rawValue }
+    package init(written: String) { self = Evidence(rawValue: written) ?? .queues }
+}
 
 extension HostState: WireAlias {
     package var written: Int { Int(rawValue) }

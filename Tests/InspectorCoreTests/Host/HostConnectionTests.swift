@@ -45,7 +45,7 @@ struct HostConnectionTests {
         #expect(found.count == 1 && verdict.lint == "accept-full" && !verdict.sockets.contains(other))
         #expect(verdict.reason?.hasPrefix("3 of 4 listeners of this address: 3 connections wait") == true)
         #expect(verdict.processes.map(\.number).sorted() == [812, 813, 814])
-        #expect(verdict.sides.contains { $0.name == "curl" && $0.words.hasPrefix("waits to be accepted") })
+        #expect(verdict.ends.contains { $0.name == "curl" && $0.words.hasPrefix("waits to be accepted") })
     }
 
     @Test("below the arguments, as another user and of a stopped program it is a note")
@@ -107,7 +107,7 @@ struct HostConnectionTests {
 
     @Test("a leak is a warning from 20 on; a pool that has not read the end is a note")
     func closeWait() {
-        func found(_ world: HostWorld) -> HostVerdict? {
+        func found(_ world: HostWorld) -> Verdict? {
             world.found(at: [40, 41, 41.31]).first { $0.lint == "close-wait" }
         }
         let leak = found(Self.leak(30, read: true))
@@ -163,7 +163,7 @@ struct HostConnectionTests {
         var world = HostWorld()
         world.program(11, "slow.py", .sleep)
         let id = world.datagrams(11, 3, port: 514)
-        func found(_ times: [Double], held: UInt32, until last: Double = 99) -> [HostVerdict] {
+        func found(_ times: [Double], held: UInt32, until last: Double = 99) -> [Verdict] {
             world.judged(at: times) { world, time in
                 world[id].memory?.received = held
                 world[id].memory?.drops = UInt32(min(time, last) * 100)
@@ -226,7 +226,7 @@ struct HostConnectionTests {
     @Test("a slow reader is a note, and its proxy is none")
     func slowReader() {
         var world = HostBlockingTests.chain(.reads(3))
-        func found(_ world: HostWorld, rate: Int64) -> [HostVerdict] {
+        func found(_ world: HostWorld, rate: Int64) -> [Verdict] {
             world.judged(at: HostWorld.check) { world, time in
                 for (writer, reader) in [(4, 3), (2, 1)] as [(UInt64, UInt64)] {
                     world[writer].tcp?.acknowledged = UInt64(time * 1_000)

@@ -151,7 +151,7 @@ struct HostPairTests {
         world.namespaces[1] = nil
         world[2].sendQueue = 0
         world.program(4711, "server.py")
-        func judged(_ closed: [UInt64]) -> [HostVerdict] {
+        func judged(_ closed: [UInt64]) -> [Verdict] {
             var judge = HostJudge()
             judge.absorbExamined(world.look(10))
             var look = world.look(11)

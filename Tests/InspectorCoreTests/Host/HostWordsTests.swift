@@ -177,7 +177,7 @@ struct HostWordsTests {
     @Test("JSON has the names of a warning line, with the sockets and processes")
     func json() throws {
         let verdict = try #require(HostBlockingTests.chain().found().first)
-        let text = JSON.object(verdict.json(.standard)).text
+        let text = JSON.object(verdict.hostMembers(.standard)).text
         #expect(
             text.hasPrefix(
                 #"{"lint":"write-blocked","severity":"warning","evidence":"arguments","subject":"curl[81]","#))

@@ -183,7 +183,7 @@ extension HostWorld {
     func judged(
         at times: [Double], settings: LintSettings = LintSettings(),
         _ change: (inout HostWorld, Double) -> Void = { _, _ in }
-    ) -> (found: [HostVerdict], undecided: Set<UInt64>, judge: HostJudge) {
+    ) -> (found: [Verdict], undecided: Set<UInt64>, judge: HostJudge) {
         var world = self
         var judge = HostJudge(settings)
         for time in times {
@@ -210,7 +210,7 @@ extension HostWorld {
     /// The looks of a check: at once, after a second, confirmed, and on until six seconds are over.
     static let check: [Double] = [10, 11, 11.31, 12.3, 13.3, 14.3, 15.3, 16.3]
 
-    func found(at times: [Double] = Self.check) -> [HostVerdict] { judged(at: times).found }
+    func found(at times: [Double] = Self.check) -> [Verdict] { judged(at: times).found }
 
     /// The same as another user, or under ptrace_scope 1, sees it.
     func on(_ rung: HostProcess.Rung) -> HostWorld {

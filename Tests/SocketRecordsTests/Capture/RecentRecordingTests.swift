@@ -87,7 +87,9 @@ struct RecentRecordingTests {
         var (snapshot, _) = Self.state(1)
         var host = HostSnapshot.blank
         (host.program, host.process, host.userName, host.owners) = ("nginx", 77, "www-data", [77, 78])
-        host.verdicts = [HostFinding("read-blocked", severity: 2, "nobody reads", evidence: "look")]
+        var verdict = Verdict("nobody reads", lasting: .seconds(7))
+        (verdict.lint, verdict.severity, verdict.evidence) = ("read-blocked", .critical, .wchan)
+        host.verdicts = [verdict]
         host.namespace = HostNamespace(ordinal: 1, inode: 4_026_531_840, name: "blue")
         host.namespace?.localPorts = 32_768...60_999
         snapshot.sockets[0].host = host

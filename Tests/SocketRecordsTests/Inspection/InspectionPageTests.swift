@@ -28,7 +28,7 @@ struct InspectionPageTests {
         "WebSocketMessageProgress": "Incoming", "WebSocketSendProgress": "Outgoing",
         "WebSocketCounters": "FrameCounters", "PerMessageDeflateParameters": "Compression",
         "EngineCounters": "Counters", "EngineTimes": "Times", "HostSnapshot": "Host",
-        "HostSnapshot.TCP": "HostTCP", "HostFinding": "Verdict", "HostNamespace": "Namespace",
+        "HostSnapshot.TCP": "HostTCP", "Verdict": "Verdict", "HostNamespace": "Namespace",
         "InspectionRecord": "Record", "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder",
         "PeerEnd.Waiting": "Waiting",
         "FaultSnapshot": "Fault", "FaultSnapshot.Rule": "Rule", "FaultSnapshot.Hold": "Hold",

@@ -71,7 +71,7 @@ extension DetailBuilder {
             words.append(safe("netns \(namespace.label)", .dim))
         }
         words.append(Line("from outside", Style(.dim)))
-        if let evidence = host.evidence { words.append(Line("seen by \(evidence)", Style(.dim))) }
+        if let evidence = host.evidence { words.append(Line("seen by \(evidence.rawValue)", Style(.dim))) }
         return words
     }
 
