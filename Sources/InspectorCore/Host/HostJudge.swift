@@ -42,6 +42,7 @@ package struct HostJudge: Sendable {
         if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = absorb(look) }
         change { scene, ledger in
             scene.absorb(programsOf: look)
+            ledger.note(scene.programs.values, at: look.time)
             // A child may have inherited it since.
             for inode in look.changes?.owners ?? [] {
                 if let id = scene.socket(inode: inode)?.id { ledger.noteHeir(true, of: id) }

@@ -189,13 +189,9 @@ package struct HostRows: Sendable {
         let time = socket.time - max(former.time, since ?? former.time)
         facts.receiveRate = Self.rate(former.received, socket.tcp?.received, time)
         facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, time)
-        var host = HostSnapshot(socket)
-        host.namespace = judge.namespace(of: socket)
-        let isClose = look.examined?.contains(socket.inode) ?? true
-        if let shown = judge.shown(socket.id, isClose: isClose) {
-            facts.descriptor = shown.descriptor
-            host.absorb(shown)
-        }
+        let shown = judge.shown(socket.id, isClose: look.examined?.contains(socket.inode) ?? true)
+        var host = shown?.host ?? HostSnapshot(socket)
+        facts.descriptor = shown?.descriptor
         if let peer = judge.peer(of: socket.id) {
             host.peer = known[peer.id]?.id
             host.peerProgram = judge.owner(of: peer.id)?.text

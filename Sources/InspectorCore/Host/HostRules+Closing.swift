@@ -37,11 +37,10 @@ extension HostRules {
         let sorted = members.sorted { $0.socket.id < $1.socket.id }
         let oldest = members.compactMap(\.socket.tcp?.lastAcknowledged).max()
         guard let first = sorted.first else { return nil }
-        let what = members.count == 1 ? "a connection" : "\(members.count) connections"
-        let one = read == 1 ? "it has read the end" : "the end is unread"
+        let (what, pronoun) = members.count == 1 ? ("a connection", "it") : ("\(members.count) connections", "them")
         var verdict = Verdict(
-            "\(title(first.asking, first.socket)) has not closed \(what) that \(leak.far) closed",
-            because: members.count == 1 ? one : "it has read the end of \(read)", for: oldest,
+            "\(title(first.asking, first.socket)) has left \(what) open after \(leak.far) closed \(pronoun)",
+            because: members.count == 1 ? read == 1 ? "FIN read" : "FIN unread" : "FIN read on \(read)", for: oldest,
             on: sorted.map(\.socket), by: first.asking)
         verdict.count = members.count
         let isStopped = scene.programs[leak.process.number]?.halt != nil

@@ -20,13 +20,11 @@ extension HostRules {
         let asking = owner(socket)
         let held = UInt64(max(memory.received, facts.ledger[socket.id]?.former?.memory?.received ?? 0))
         let size = UInt64(memory.receiveBuffer)
-        var verdict = Verdict(
+        return Verdict(
             "\(title(asking, socket)) lost \(Format.count(count, "datagram")) within \(Format.duration(time)) on "
                 + (socket.local?.port.map { ":\($0)" } ?? "its socket"),
             because: "its buffer holds \(Format.size(held)) of \(Format.size(size)), \(memory.drops) lost in all",
             on: [socket], by: asking, atMost: held * 2 >= size ? .critical : .note)
-        verdict.next = next(asking)
-        return verdict
     }
 
     mutating func unanswered(_ after: Duration) -> [Verdict] {
@@ -51,6 +49,7 @@ extension HostRules {
             "\(peer) has not answered \(title(asking, socket))", because: "no answer to SYN" + Self.timer(socket),
             for: lasting, on: [socket], by: asking)
         verdict.subject = peer
+        verdict.next = socket.peer?.host.map { "ip route get \($0)  # then firewalls, and whether that host is up" }
         return verdict
     }
 
@@ -127,7 +126,7 @@ extension HostRules {
         let times = [share * within, within].map { Format.duration(.milliseconds(Int($0 * 1_000))) }
         var verdict = Verdict(
             "\(title(asking, reader)) reads only \(Format.rate(rate))/s from \(title(owner(writer), writer))",
-            because: "its window held sending back for \(times[0]) of \(times[1])", on: [reader, writer], by: asking)
+            because: "receive window full for \(times[0]) of \(times[1])", on: [reader, writer], by: asking)
         verdict.ends = ends(reader, asking)
         return verdict
     }

@@ -2,13 +2,15 @@ import SocketCore
 
 /// Listeners with waiting connections.
 extension HostRules {
+    typealias Found = (isFull: Bool, verdict: Verdict)
+
     mutating func unaccepted(isFull: Bool) -> [Verdict] {
         let found = listening ?? judgeListeners()
         listening = found
         return found.filter { $0.isFull == isFull }.map(\.verdict)
     }
 
-    private mutating func judgeListeners() -> [(isFull: Bool, verdict: Verdict)] {
+    private mutating func judgeListeners() -> [Found] {
         guard notable.contains(where: \.isListening) else { return [] }
         var groups: [Group: [HostSocket]] = [:]
         for listener in sockets where listener.isListening { groups[Group(listener), default: []].append(listener) }
@@ -19,9 +21,7 @@ extension HostRules {
     }
 
     /// Joins the verdicts about listeners on one address (SO_REUSEPORT) into the worst of them.
-    private static func joined(
-        _ found: [(isFull: Bool, verdict: Verdict)], of count: Int
-    ) -> (isFull: Bool, verdict: Verdict)? {
+    private static func joined(_ found: [Found], of count: Int) -> Found? {
         guard var worst = found.max(by: { $0.verdict.severity < $1.verdict.severity }), count > 1 else {
             return found.first
         }
@@ -50,7 +50,7 @@ extension HostRules {
         }
     }
 
-    private mutating func judge(_ listener: HostSocket) -> (isFull: Bool, verdict: Verdict)? {
+    private mutating func judge(_ listener: HostSocket) -> Found? {
         guard let waiting = listener.receiveQueue, let limit = listener.sendQueue, let asking = facts.steady(listener),
             // An accepting thread may be late, but it exists.
             asking.kind != .asks || !asking.isWaiting
@@ -65,11 +65,28 @@ extension HostRules {
             undecided.insert(listener.id)
             return nil
         }
-        let isKnown = asking.kind != .stopped && asking.kind != .hidden && asking.kind != .unseen
+        let running = running(listener, asking)
+        let isProven = running.map { min($0, oldest) >= time(.acceptStuck) } ?? false
+        if running != nil, !isProven { undecided.insert(listener.id) }
+        let isKnown = isProven || (asking.kind != .stopped && asking.kind != .hidden && asking.kind != .unseen)
         let severity: Severity = isKnown && asking.proof == .arguments ? .critical : .note
         var verdict = verdict(listener, asking, oldest, severity)
+        if isProven, let running { verdict.reason?.append(" without a pause for \(Format.duration(running))") }
         verdict.ends += clients(stay)
         return (isFull, verdict)
+    }
+
+    /// Returns how long a listener's program has run without a pause, or `nil` if it has paused or accepted meanwhile.
+    private func running(_ listener: HostSocket, _ asking: HostAsking) -> Duration? {
+        guard asking.kind == .hidden, let thread = asking.process.flatMap({ scene.programs[$0.number]?.running }),
+            let time = facts.ledger.running(thread, until: scene.look.time)
+        else { return nil }
+        let hasAccepted = sockets.contains { child in
+            child.inode != 0 && !child.isListening && child.transport == listener.transport
+                && facts.ledger.ownerAge(child) < time && child.local?.port == listener.local?.port
+                && (!listener.transport.isUnix || child.local == listener.local)
+        }
+        return hasAccepted ? nil : time
     }
 
     /// Returns the local programs whose connections wait, each once.

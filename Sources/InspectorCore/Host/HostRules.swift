@@ -18,7 +18,7 @@ struct HostRules {
         edges.rings.filter { lasting($0, time(.deadlock)) != nil }.joined().compactMap(\.writing.process?.number))
     private(set) lazy var leaks = findLeaks(time(.closeWait))
     /// The verdicts on listeners, once they are found.
-    var listening: [(isFull: Bool, verdict: Verdict)]?
+    var listening: [Found]?
 
     init(_ facts: HostFacts, _ settings: LintSettings, resets: [Verdict] = []) {
         (self.facts, self.settings, self.resets) = (facts, settings, resets)

@@ -266,26 +266,22 @@ package struct Findings: Sendable {
 
 /// Finds the session at the other end of another one, if a snapshot lists both.
 private struct FarEnds: Sendable {
-    private struct Ends: Hashable, Sendable {
-        var local: SocketAddress
-        var peer: SocketAddress
-    }
-
     private var mark: SessionsMark?
     private var sessions: [Ends: SocketID] = [:]
 
     mutating func end(of socket: SocketSnapshot, in snapshot: EngineSnapshot) -> SocketID? {
-        guard let local = socket.local, let peer = socket.peer, peer != .unnamed else { return nil }
+        guard let ends = Self.ends(of: socket), socket.peer != .unnamed else { return nil }
         if mark != SessionsMark(snapshot) {
             mark = SessionsMark(snapshot)
             sessions.removeAll(keepingCapacity: true)
             for index in snapshot.sockets.indices where snapshot.sockets[index].phase == .connected {
-                guard let local = snapshot.sockets[index].local, let peer = snapshot.sockets[index].peer else {
-                    continue
-                }
-                sessions[Ends(local: local, peer: peer)] = snapshot.sockets[index].id
+                if let ends = Self.ends(of: snapshot.sockets[index]) { sessions[ends] = snapshot.sockets[index].id }
             }
         }
-        return sessions[Ends(local: peer, peer: local)]
+        return sessions[ends.reversed]
+    }
+
+    private static func ends(of socket: SocketSnapshot) -> Ends? {
+        socket.local.flatMap { local in socket.peer.map { Ends(local: local, peer: $0) } }
     }
 }
