@@ -93,8 +93,7 @@ extension Severity: WireAlias {
     package init(written: Int) { self = Severity(rawValue: written) ?? .warning }
 }
 
-extension Evidence: WireAlias {
-    package var written: String { rawValue }
+extension Evidence: WireWord {
     package init(written: String) { self = Evidence(rawValue: written) ?? .queues }
 }
 

@@ -33,7 +33,7 @@ struct HostWordsTests {
     func story() {
         #expect(
             Self.looking(Self.quiet()).story(of: 2)
-                == "Nothing is under way. Both ends wait to read. Last to send: web.js[77], 8s ago, 100 B in all. curl[81] "
+                == "Nothing is under way. Both ends wait to read. Last to send: web.js[77], 100 B in all, 8s ago. curl[81] "
                 + "fd 3: thread 81 is in recv of 4.0K, for at least 11s; web.js[77] fd 4: thread 77 is in recv of 4.0K, "
                 + "for at least 11s.")
         let silent = Self.looking(Self.quiet(.futex, sent: [nil, nil])).story(of: 2)
@@ -75,8 +75,8 @@ struct HostWordsTests {
                 )
             })
         #expect(
-            try lines(40).last
-                == "40 connections were closed by one end, the first 6s ago, and not yet by web.js[77] (CLOSE-WAIT)."
+            try lines(40).contains(
+                "40 connections were closed by one end, the first 6s ago, and not yet by web.js[77] (CLOSE-WAIT).")
         )
     }
 
