@@ -32,7 +32,9 @@ let package = Package(
         // From captures to other programs' formats.
         .target(name: "SocketExport", dependencies: ["SocketRecords", "SocketWorkshop"], swiftSettings: strict),
         // What the inspector knows and says, without a screen.
-        .target(name: "InspectorCore", dependencies: ["SocketCore", "SocketWorkshop"], swiftSettings: strict),
+        .target(
+            name: "InspectorCore", dependencies: ["SocketCore", "SocketRecords", "SocketWorkshop"],
+            swiftSettings: strict),
         // The screen: keys, panes and the model behind them.
         .target(name: "InspectorScreen", dependencies: ["InspectorCore", "SocketRecords"], swiftSettings: strict),
 

@@ -8,7 +8,7 @@ struct WallTests {
         "SocketRecords": ["SocketCore"],
         "SocketWorkshop": ["SocketCore"],
         "SocketExport": ["SocketCore", "SocketRecords", "SocketWorkshop"],
-        "InspectorCore": ["SocketCore", "SocketWorkshop"],
+        "InspectorCore": ["SocketCore", "SocketRecords", "SocketWorkshop"],
         "InspectorScreen": ["SocketCore", "SocketRecords", "SocketWorkshop", "InspectorCore"],
         "SocketKit": [
             "SocketCore", "SocketRecords", "CSocketKitSystem", "CSocketKitOpenSSL", "Glibc", "Dispatch",

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 
 /// A JSON value (RFC 8259) whose members keep their order, so that the most important ones come first in a line.
 package indirect enum JSON: Equatable, Sendable {
@@ -118,7 +119,5 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
     package init(bytes: [UInt8]) { self = .string(EscapedText.show(bytes)) }
 
     /// Creates a string from a Swift name: `readPartial` becomes `read_partial`.
-    package init(word name: String) {
-        self = .string(name.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : String($1) })
-    }
+    package init(word name: String) { self = .string(name.snakeCased) }
 }

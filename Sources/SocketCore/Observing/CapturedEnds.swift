@@ -7,6 +7,8 @@ package struct CapturedEnds: Equatable, Sendable {
         package var kernel: KernelSnapshot?
         package var descriptor: Int32?
 
+        package init(host: HostSnapshot) { self.host = host }
+
         /// Returns `nil` if the row is not a socket of another program.
         package init?(_ row: SocketSnapshot) {
             guard let host = row.host else { return nil }

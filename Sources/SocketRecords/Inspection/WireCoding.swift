@@ -30,6 +30,9 @@ package protocol WireValue {
     static func read(from reader: inout WireReader) throws(WireError) -> Self
     /// Adds what the value holds on the heap. The value doesn't change.
     mutating func weigh(into scale: inout WireScale)
+    /// The value as reports tell it, and the kind of all values of this type.
+    var fact: FactValue { get }
+    static var kind: FactKind { get }
 }
 
 extension WireValue {
@@ -50,6 +53,8 @@ package protocol WireCoder {
     mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) throws(WireError)
     mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) throws(WireError)
     mutating func field<Value: WireValue>(_ number: UInt32, _ values: inout [Value]) throws(WireError)
+    /// Notes a field's row of the table of facts.
+    mutating func tell(_ fact: () -> Fact)
 }
 
 extension WireCoder {
