@@ -51,83 +51,58 @@ enum KeptFacts {
         let json = json(snapshot)
         return snapshot.sockets.map { JSON.object(json.members($0, end: snapshot.peers?[$0.id])).text }
             + events.map { JSON.object(json.members($0, of: snapshot.socket($0.socket))).text }
-            + snapshot.engines.map { JSON.object(SocketJSON.load(nil, $0)).text }
+            + snapshot.engines.map { JSON.object(json.members(.engine($0, load: nil, lints: [], process: 0))).text }
     }
 
-    /// Sockets of every kind in which each field has a value: their bytes on the wire, with what only the right to payload
-    /// shows, without it, and corrected; then their JSON.
-    static var everything: [String] {
+    /// What the kept messages say: those of `everything.hex`, a socket in which each field has a value, one in which each
+    /// number is below 0, and another end.
+    static func everything(_ messages: [[UInt8]]) throws -> [String] {
         let json = json(EngineSnapshot(engine: "", time: .zero, wallNanoseconds: 1_700_000_000_000_000_000))
-        var filler = FactFiller()
-        var full = SocketSnapshot.blank
-        try? full.fields(&filler)
-        var end = PeerEnd.blank
-        try? end.fields(&filler)
-        var captured = full
+        let full: SocketSnapshot = try WireReader.message(messages[0][...])
+        var hostile: SocketSnapshot = try WireReader.message(messages[1][...])
+        hostile.makePlausible()
+        let end: PeerEnd = try WireReader.message(messages[2][...])
+        var (captured, engine) = (full, full)
         captured.ends = CapturedEnds(local: CapturedEnds.End(full))
-        var engine = full
         engine.host = nil
         var listener = engine
         listener.role = .listener
         var bare = SocketSnapshot(id: SocketID(1), role: .client, phase: .connecting, target: "t", opened: .zero)
-        var (hidden, hostile, corrector) = (full, SocketSnapshot.blank, FactFiller(isHostile: true))
-        hidden.hidePayload()
-        try? hostile.fields(&corrector)
-        hostile.makePlausible()
-        var lines = [full, hidden, hostile].map { $0.encoded.map { String($0, radix: 16) }.joined(separator: " ") }
-        lines += [full, engine, listener, captured, hostile, bare].map { JSON.object(json.members($0, end: end)).text }
+        let lines = [full, engine, listener, captured, hostile, bare].map { json.members($0, end: end) }
         bare.reading.pendingCount = 3
         bare.phase = .closed
         bare.closed = CloseRecord(time: MonotonicTime(nanoseconds: 3))
-        return lines + [JSON.object(json.members(bare)).text]
+        return (lines + [json.members(bare)]).map { JSON.object($0).text }
+    }
+
+    /// The message, encoded again.
+    static func again<Message: WireMessage>(_ bytes: [UInt8], _: Message.Type) throws -> [UInt8] {
+        (try WireReader.message(bytes[...]) as Message).encoded
+    }
+
+    /// The socket, encoded for a viewer without the right to payload.
+    static func hidden(_ bytes: [UInt8]) throws -> [UInt8] {
+        var socket: SocketSnapshot = try WireReader.message(bytes[...])
+        socket.hidePayload()
+        return socket.encoded
     }
 }
 
-/// Gives every field a value: its number, or the last of its words.
-struct FactFiller: WireCoder {
-    /// Whether numbers that can be negative are.
-    var isHostile = false
-
-    mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) {
-        if let made = made(number, Value.self) { value = made }
-    }
-
-    mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) {
-        if let made = made(number, Value.self) { value = made }
-    }
-
-    mutating func field<Value: WireValue>(_ number: UInt32, _ values: inout [Value]) {
-        if let made = made(number, Value.self) { values = [made] }
-    }
-
-    private static let samples: [any WireValue & Sendable] = [
-        SocketAddress.v4(host: "10.0.0.1", port: 80), OperationSnapshot.Kind.read(.delimiter([13, 10], limit: 9)),
-        SocketError.Reason.system(errno: 104), TLSVerification.failed(code: 18, text: "self-signed"),
-        ConnectSnapshot.Attempt.Outcome.failed(errno: 111), WebSocketFailure.unmaskedFrame,
-        WebSocketParserState.payload(.text, done: 3, total: 9), Endpoint.host("example.org", port: 53),
-        WebSocketOpcode.text, HostState.established, SocketFlags.connected, DatagramFlags.didBind,
-    ]
-
-    private mutating func made<Value: WireValue>(_ number: UInt32, _: Value.Type) -> Value? {
-        if let sample = Self.samples.first(where: { $0 is Value }) { return sample as? Value }
-        if let words = Value.self as? any CaseIterable.Type, let word = Self.last(words) as? Value { return word }
-        if let message = Value.self as? any WireMessage.Type { return filled(message) as? Value }
-        var writer = WireWriter()
-        switch Value.wireType {
-        case .varint: writer.varint(UInt64(number) << 1 | (isHostile ? 1 : 0))
-        case .fixed64: writer.fixed64((Double(number) / 64).bitPattern)
-        case .delimited: writer.delimited(Array("t\(number)".utf8))
-        case .fixed32: return nil
+extension JSON {
+    /// Whether it says all that `former` says, in the same order, and perhaps more.
+    func extends(_ former: JSON) -> Bool {
+        switch (former, self) {
+        case (.object(let kept), .object(let members)):
+            var rest = members[...]
+            return kept.allSatisfy { fact in
+                guard let found = rest.firstIndex(where: { $0.name == fact.name }) else { return false }
+                let value = rest[found].value
+                rest = rest[(found + 1)...]
+                return value.extends(fact.value)
+            }
+        case (.array(let kept), .array(let values)):
+            return kept.count == values.count && zip(values, kept).allSatisfy { $0.extends($1) }
+        default: return self == former
         }
-        var reader = WireReader(writer.bytes[...])
-        return try? Value.read(from: &reader)
     }
-
-    private mutating func filled<Message: WireMessage>(_: Message.Type) -> Message {
-        var message = Message.blank
-        try? message.fields(&self)
-        return message
-    }
-
-    private static func last<Words: CaseIterable>(_: Words.Type) -> Any? { Array(Words.allCases).last }
 }

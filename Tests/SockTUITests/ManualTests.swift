@@ -21,7 +21,8 @@ struct ManualTests {
         ("exit status", "xray.md", { ManualLists.exits(ExitRow.rows(about: ["why", "host --check", "attach"])) }),
         ("faults", "faults.md", { ManualLists.faults }), ("points", "faults.md", { ManualLists.points }),
         ("steps", "automation.md", { ManualLists.steps }), ("events", "json.md", { EventLists.json }),
-        ("events", wire, { EventLists.wire }), ("events", "socktui.schema.json", { EventLists.schema }),
+        ("events", wire, { EventLists.wire }), ("lines", "json.md", { FactPages.lines }),
+        ("socket", "json.md", { FactPages.socket }), ("objects", "json.md", { FactPages.objects }),
     ]
     private static let wire = "../Sources/SocketKit/SocketKit.docc/InspectionWire.md"
 
@@ -30,18 +31,23 @@ struct ManualTests {
         let list = Self.lists[index]
         let path = "\(Self.folder)/\(list.page)"
         let page = try #require(Self.text(path))
-        let isSchema = list.page.hasSuffix(".json")
-        let opening = isSchema ? EventLists.opening : "<!-- made from the program's tables: \(list.name) -->\n"
-        let closing = isSchema ? EventLists.closing : "<!-- end -->"
+        let opening = "<!-- made from the program's tables: \(list.name) -->\n"
         let start = try #require(page.firstRange(of: opening)).upperBound
-        let end = try #require(page[start...].firstRange(of: closing)).lowerBound
-        let lines = list.lines().joined(separator: "\n") + "\n"
-        let made = isSchema ? lines : "\n\(lines)\n"
+        let end = try #require(page[start...].firstRange(of: "<!-- end -->")).lowerBound
+        let made = "\n" + list.lines().joined(separator: "\n") + "\n\n"
         if getenv("SOCKTUI_WRITE_DOCS") != nil {
             try Self.write(String(page[..<start]) + made + String(page[end...]), path)
         } else {
             #expect(page[start..<end] == made, "SOCKTUI_WRITE_DOCS=1 swift test --filter ManualTests writes it")
         }
+    }
+
+    @Test("the schema of JSON Lines is that of the table of facts")
+    func schema() throws {
+        let path = "\(Self.folder)/socktui.schema.json"
+        let made = FactPages.schema.joined(separator: "\n") + "\n"
+        if getenv("SOCKTUI_WRITE_DOCS") != nil { try Self.write(made, path) }
+        #expect(Self.text(path) == made, "SOCKTUI_WRITE_DOCS=1 swift test --filter ManualTests writes it")
     }
 
     /// Programs that use SocketKit read them in its documentation.

@@ -23,6 +23,12 @@ package struct FactTeller: WireCoder {
         (message as? any Deriving)?.derive(&self)
     }
 
+    /// Collects the facts that `body` tells.
+    init(_ body: (inout FactTeller) -> Void) {
+        (socket, end) = (nil, nil)
+        body(&self)
+    }
+
     package mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) {}
     package mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) {}
     package mutating func field<Value: WireValue>(_ number: UInt32, _ values: inout [Value]) {}
@@ -36,30 +42,37 @@ package struct FactTeller: WireCoder {
         add(Fact(name, text, after: after, kind: (kind ?? Value.kind).optional, value?.fact ?? .none))
     }
 
-    /// Tells a derived fact that always has a value.
+    /// Tells a derived fact that always has a value; `nil` where only its row is asked for.
     mutating func always<Value: WireValue>(
-        _ name: String, _ value: Value, _ text: String, after: String? = nil, kind: FactKind? = nil
+        _ name: String, _ value: Value?, _ text: String, after: String? = nil, kind: FactKind? = nil
     ) {
-        add(Fact(name, text, after: after, kind: kind ?? Value.kind, value.fact))
+        add(Fact(name, text, after: after, kind: kind ?? Value.kind, value?.fact ?? .none))
     }
 
+    /// Tells a list.
+    mutating func list<Value: WireValue>(_ name: String, _ values: [Value], _ text: String) {
+        add(Fact(name, text, kind: .list(Value.kind, limit: nil), .list(values.map(\.fact))))
+    }
+
+    /// Tells the facts of a message in its place.
+    mutating func inline(_ message: some WireMessage) { add(FactTeller(message, of: socket)) }
+
+    /// Tells what another has told.
+    mutating func add(_ other: FactTeller) { other.facts.forEach { add($0) } }
+
     private mutating func add(_ fact: Fact) {
-        if fact.isInlined { return inline(fact) }
+        if fact.isInlined { return expand(fact) }
         guard let after = fact.after else { return facts.append(fact) }
         let place = after.isEmpty ? 0 : facts.lastIndex { $0.name == after }.map { $0 + 1 }
         facts.insert(fact, at: place ?? facts.count)
     }
 
     /// Adds the facts of a message in its place, as unknown if there is no message.
-    private mutating func inline(_ fact: Fact) {
-        if case .facts(let message) = fact.value { return Self.rows(message, socket).forEach { add($0) } }
+    private mutating func expand(_ fact: Fact) {
+        if case .facts(let message) = fact.value { return inline(message) }
         guard case .maybe(.facts(let type)) = fact.kind else { return }
-        for row in Self.rows(type.blank, socket) {
+        for row in FactTeller(type.blank).facts {
             add(Fact(row.name, row.text, after: row.after, kind: row.kind.optional, .none))
         }
-    }
-
-    private static func rows(_ message: some WireMessage, _ socket: SocketSnapshot?) -> [Fact] {
-        FactTeller(message, of: socket).facts
     }
 }

@@ -59,12 +59,19 @@ extension WireCoder {
     /// Does nothing.
     package mutating func tell(_ fact: () -> Fact) {}
 
+    /// Does nothing.
+    package func correct<Value: WireValue>(_ value: inout Value) {}
+
+    /// Does nothing.
+    package func correct<Value: WireValue>(_ value: inout Value?) {}
+
     /// Codes a fact. It is told only if `isKnown` is not false.
     package mutating func field<Value: WireValue>(
         _ number: UInt32, _ value: inout Value, _ name: StaticString, _ text: StaticString,
         after: StaticString? = nil, known isKnown: @autoclosure () -> Bool? = nil
     ) throws(WireError) {
         try field(number, &value)
+        correct(&value)
         tell { Fact(name, text, after, Value.kind, value.fact, isKnown()) }
     }
 
@@ -74,6 +81,7 @@ extension WireCoder {
         after: StaticString? = nil, known isKnown: @autoclosure () -> Bool? = nil
     ) throws(WireError) {
         try field(number, &value)
+        correct(&value)
         tell { Fact(name, text, after, .maybe(Value.kind), value?.fact ?? .none, isKnown()) }
     }
 

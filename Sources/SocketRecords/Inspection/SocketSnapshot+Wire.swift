@@ -41,16 +41,17 @@ extension SocketSnapshot: WireMessage {
             an average over one second that begins at 0: a steady flow shows 63 % of its rate after \
             one second, and a burst never shows more than it was
             """)
-        try coder.field(23, &sendRate, "sent_bytes_per_s", "likewise")
+        try coder.field(23, &sendRate, "sent_bytes_per_s", "as `received_bytes_per_s`")
         try coder.field(
             24, &accepted, "accepted", "how many connections a listener accepted", known: isInside && listens)
         try coder.field(25, &connect, "connect", "how it was connected")
         try coder.field(26, &closed)
         try coder.field(27, &kernel, "kernel", "the kernel's side")
         try coder.field(
-            28, &activity, "activity", "what happened when, and how fast", after: "accepted", known: hasQueues)
+            28, &activity, "activity", "when something last happened, and how fast operations complete",
+            after: "accepted", known: hasQueues)
         try coder.field(29, &callbacks, "callbacks", "how the delegate is called", after: "accepted")
-        try coder.field(30, &watermarks, "watermarks", "those of the write queue", after: "accepted")
+        try coder.field(30, &watermarks, "watermarks", "the watermarks of the write queue", after: "accepted")
         try coder.field(31, &isAboveHighMark)
         try coder.field(32, &tls, "tls", "its TLS")
         try coder.field(33, &datagrams, "datagrams", "what only a datagram socket has")
@@ -75,7 +76,7 @@ extension FaultSnapshot: WireMessage {
         try coder.field(2, &delayedBytes, "delayed_bytes", "how many wait now")
         try coder.field(3, &droppedBytes, "dropped_bytes", "how many were dropped")
         try coder.field(4, &isLimitedByBuffer, "limited_by_buffer", "whether latency waits because its buffer is full")
-        try coder.field(5, &hold, "held", "what a breakpoint holds; null if none does")
+        try coder.field(5, &hold, "held", "the bytes that a breakpoint holds; null if it holds none")
     }
 }
 
@@ -153,7 +154,7 @@ extension OperationSnapshot: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &id, "operation", "its number")
-        try coder.field(2, &kind, "kind", "what is done")
+        try coder.field(2, &kind, "kind", "the kind of read, or `write`")
         try coder.exactField(3, &tag, "tag", "the number that the program gave it")
         try coder.field(4, &done, "done_bytes", "how much is done")
         try coder.field(5, &total, "total_bytes", "how much there is to do")
@@ -162,8 +163,8 @@ extension OperationSnapshot: WireMessage {
         try coder.field(8, &timeout, "timeout_s", "its timeout")
         try coder.field(9, &started, "started", "when it began")
         try coder.field(10, &deadline, "deadline", "when it times out")
-        try coder.field(11, &lastProgress, "last_progress", "when a byte last passed")
-        try coder.field(12, &preview, "preview", "its first 32 bytes")
+        try coder.field(11, &lastProgress, "last_progress", "when a byte was last transferred")
+        try coder.field(12, &preview, "preview", "its first 32 bytes; empty without the right to payload")
     }
 }
 
@@ -171,7 +172,7 @@ extension ActivitySnapshot: WireMessage {
     package static var blank: ActivitySnapshot { ActivitySnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &lastByte, "last_byte", "when a byte last passed")
+        try coder.field(1, &lastByte, "last_byte", "when a byte was last transferred")
         try coder.field(2, &unreadSince, "unread_since", "since when bytes are unread")
         try coder.field(3, &peerClosed, "peer_closed", "when the peer's FIN came")
         try coder.field(4, &operationRate, "operations_per_s", "completed operations")
@@ -188,7 +189,7 @@ extension CallbackSnapshot: WireMessage {
         try coder.field(1, &isHeard, "has_receiver", "whether the current read has a receiver")
         try coder.field(2, &lag, "lag_s", "of the delegate's queue; null if callbacks run on the engine's")
         try coder.field(3, &ran, "last_batch", "when callbacks last ran")
-        try coder.field(4, &undelivered, "undelivered_bytes", "what they have not delivered yet")
+        try coder.field(4, &undelivered, "undelivered_bytes", "bytes that are not delivered yet")
     }
 }
 
@@ -235,7 +236,7 @@ extension CloseRecord: WireMessage {
     package static var blank: CloseRecord { CloseRecord(time: .zero) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &time, "time", "when")
+        try coder.field(1, &time, "time", "when it ended")
         try coder.field(2, &error)
         try coder.field(3, &mode)
         try coder.field(4, &readsLost, "reads_lost", "reads that ended with it")
@@ -264,8 +265,8 @@ extension ConnectSnapshot.Attempt: WireMessage {
     package static var blank: ConnectSnapshot.Attempt { .init(address: .unnamed, outcome: .trying, duration: .zero) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &address, "address", "which one")
-        try coder.field(2, &outcome, "outcome", "what came of it")
+        try coder.field(1, &address, "address", "the address")
+        try coder.field(2, &outcome, "outcome", "the result so far")
         try coder.field(3, &duration, "took_s", "how long it took")
     }
 }
