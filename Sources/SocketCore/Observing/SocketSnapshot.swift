@@ -351,9 +351,7 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
         }
 
         fileprivate var isFromOutside: Bool { !_host.isEmpty || !_ends.isEmpty }
-
         fileprivate var isOfHost: Bool { !_host.isEmpty }
-
         fileprivate var countsBytes: Bool { role != .listener && (_host.isEmpty || _host.existing.tcp != nil) }
 
         fileprivate var hiddenOwner: UInt32? {
