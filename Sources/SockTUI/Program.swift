@@ -152,9 +152,7 @@ enum Program {
     private static func with(
         _ configuration: Configuration, _ invocation: Invocation, _ run: (SourceList) -> Ending
     ) -> Int32 {
-        let sources = SourceList(
-            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
-            opensSeveral: invocation.opensSeveral, faults: FaultControl(invocation.faults, configuration))
+        let sources = SourceList(invocation, configuration)
         if let problem = sources.prepare(invocation) { return problem }
         return end(run(sources), sources)
     }

@@ -93,7 +93,7 @@ struct KeyCase {
         "page-down": KeyCase(selects: 12), "page-up": KeyCase(before: ["G"], selects: 1),
         "half-page-down": KeyCase(selects: 7), "half-page-up": KeyCase(before: ["G"], selects: 6),
         "next-pane": .shows("[2 Traffic]"), "previous-pane": .shows("[4 Events]"), "sort-next": .shows("sort state"),
-        "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort !"),
+        "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort warnings"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
         "columns": .shows("[ ] AGE"), "search": .shows("\n search"), "search-next": .shows("no search"),
         "search-previous": .shows("no search"), "follow": .shows("keeps its place (F)"),

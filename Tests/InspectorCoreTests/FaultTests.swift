@@ -201,7 +201,7 @@ struct FaultTests {
     func edit() {
         var model = model(snapshot { hold(&$0) })
         let bytes = Array("held".utf8)
-        #expect(model.update(.held(SocketID(2), bytes)) == [.edit(.held(SocketID(2)), bytes)])
+        #expect(model.update(.held(SocketID(2), bytes)) == [.screen(.edit(.held(SocketID(2)), bytes))])
         #expect(model.update(.held(SocketID(2), [])).isEmpty)
         #expect(model.update(.edited(.held(SocketID(2)), bytes, wasChanged: false)).isEmpty)
         let other = Array("other".utf8)

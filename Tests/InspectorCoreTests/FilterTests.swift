@@ -66,7 +66,7 @@ struct FilterTests {
             return socket
         }
         #expect(try matches(text, in: sockets) == ids)
-        let column = try #require(ListColumn.named("tls"))
+        let column = try #require(ListKind.sockets.column("tls"))
         #expect(sockets.map { column.text($0, World.now) } == ["asked", "ASK", "1.3", nil])
     }
 

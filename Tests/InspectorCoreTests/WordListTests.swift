@@ -78,7 +78,7 @@ struct WordListTests {
             socket.tls = TLSSnapshot(role: .client, phase: phase, asked: World.now)
             for version in TLSSettings.Version.allCases {
                 if phase == .secure { socket.tls?.version = "TLSv\(version.rawValue)" }
-                let column = try #require(ListColumn.named("tls")?.text(socket, World.now))
+                let column = try #require(ListKind.sockets.column("tls")?.text(socket, World.now))
                 for word in [phase.rawValue, column] { #expect(try ids("tls:\(word)", [socket]) == [1], "\(word)") }
             }
         }
@@ -88,7 +88,7 @@ struct WordListTests {
     func webSockets(_ stage: WebSocketStage) throws {
         var socket = World.make(1, .client, .connected, target: "ws://h/")
         socket.webSocket = WebSocketPicture(role: .client, stage: stage, target: "ws://h/")
-        let column = try #require(ListColumn.named("ws")?.text(socket, World.now))
+        let column = try #require(ListKind.sockets.column("ws")?.text(socket, World.now))
         #expect(try ids("ws:\(column)", [socket]) == [1])
     }
 

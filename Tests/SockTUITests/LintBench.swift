@@ -42,7 +42,7 @@ final class LintBench {
         request.kernel = .all
         let snapshot = engine.snapshot(request)
         _ = model.update(.peers(knowsPeers ? ends(snapshot) : [:]))
-        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.answer(Answer(snapshot)))
         let found = model.shared.findings.ofEngine + (session.map { model.shared.findings[$0] } ?? [])
         return found.first { $0.lint == lint }?.sentence
     }

@@ -47,6 +47,11 @@ package struct Filter: Equatable, Sendable {
     /// Whether it matches everything.
     package var isEmpty: Bool { terms.allSatisfy { $0 == .unfinished } }
 
+    /// Whether it names a state, by its lowercase word.
+    package func names(state: String) -> Bool {
+        terms.contains { if case .state(let word) = $0 { state.hasPrefix(word) } else { false } }
+    }
+
     /// Whether it needs kernel state.
     package var asksKernel: Bool { terms.contains { $0.asksKernel } }
 
@@ -63,7 +68,8 @@ package struct Filter: Equatable, Sendable {
 
     /// Returns the matching sessions, in their order.
     package func matching(_ sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings) -> [SocketSnapshot] {
-        sockets.filter { socket in decide(root) { $0.matches(socket, now, findings) } }
+        let sight = Sight(now, findings)
+        return sockets.filter { socket in decide(root) { $0.matches(socket, sight) } }
     }
 
     /// Whether a line about the program itself matches. Only its words are compared.

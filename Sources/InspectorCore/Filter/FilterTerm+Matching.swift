@@ -3,7 +3,7 @@ import SocketCore
 extension FilterTerm {
     /// Whether a session matches.
     func matches(
-        _ socket: SocketSnapshot, _ now: MonotonicTime, _ findings: Findings
+        _ socket: SocketSnapshot, _ sight: Sight
     ) -> Bool {
         switch self {
         case .id(let number): socket.id.number == number
@@ -15,7 +15,7 @@ extension FilterTerm {
         case .role(let role): socket.role.rawValue.hasPrefix(role)
         case .tag(let tag): Self.operations(socket).contains { $0.tag == tag && !$0.isStanding }
         case .flag(let flags): !socket.flags.isDisjoint(with: flags)
-        case .lint(let name): findings[socket.id].contains { name == "any" || $0.lint.hasPrefix(name) }
+        case .lint(let name): sight.findings[socket.id].contains { name == "any" || $0.lint.hasPrefix(name) }
         case .read(let word): Self.readWords(socket).contains { $0.hasPrefix(word) }
         case .tls(let word): TLSWords.matches(word, socket.tls)
         case .webSocket(let word): WebSocketWords.matches(word, socket.webSocket)
@@ -29,8 +29,9 @@ extension FilterTerm {
         case .fault(let effect): Self.hasFault(effect, socket)
         case .held: socket.fault?.hold != nil
         case .asks(let asks): socket.hosts.contains { $0.asks.map { asks.matches($0) } ?? false }
-        case .compare(let quantity, let relation, let value):
-            Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
+        case .compare(let column, let relation, let value):
+            column.amount(socket, sight).map { Self.holds($0, relation, value) } ?? false
+        case .column(let column, let text): column.holds(text, socket, sight)
         case .pattern(let pattern): Self.names(socket).contains { pattern.matches($0) }
         case .unfinished: true
         case .text(let text): Self.words(socket).contains { $0.holds(text) }
@@ -48,10 +49,10 @@ extension FilterTerm {
         case .text(let text):
             words.lowercased().contains(text) || socket.map { $0.peerText.lowercased().contains(text) } ?? false
         case .pattern(let pattern):
-            pattern.matches(words) || socket.map { matches($0, event.time, findings) } ?? false
+            pattern.matches(words) || socket.map { matches($0, Sight(event.time, findings)) } ?? false
         case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .program, .process,
-            .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .compare:
-            socket.map { matches($0, event.time, findings) } ?? false
+            .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .compare, .column:
+            socket.map { matches($0, Sight(event.time, findings)) } ?? false
         }
     }
 
@@ -63,7 +64,7 @@ extension FilterTerm {
         case .unfinished: true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .program,
             .process,
-            .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .compare:
+            .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .compare, .column:
             false
         }
     }
@@ -95,20 +96,6 @@ extension FilterTerm {
     /// Returns the words for the kind of the current read.
     private static func readWords(_ socket: SocketSnapshot) -> [String] {
         socket.reading.current.map { [$0.kind.word, $0.kind.name] } ?? []
-    }
-
-    private static func measure(_ quantity: Quantity, _ socket: SocketSnapshot, _ now: MonotonicTime) -> Double? {
-        switch quantity {
-        case .rq: socket.role == .listener ? nil : Double(socket.unreadBytes)
-        case .wq: Double(socket.writing.pendingBytes)
-        case .rx: socket.receiveRate
-        case .tx: socket.sendRate
-        case .idle: socket.isLive ? socket.activity.lastByte.map { (now - $0).inSeconds } : nil
-        case .age: socket.isLive ? (now - (socket.connected ?? socket.opened)).inSeconds : nil
-        case .rtt: socket.kernel?.roundTripTime?.inSeconds
-        case .reads: Double(socket.reading.pendingCount)
-        case .writes: Double(socket.writing.pendingCount)
-        }
     }
 
     private static func holds(_ left: Double, _ relation: Relation, _ right: Double) -> Bool {

@@ -17,16 +17,6 @@ package enum FilterTerm: Equatable, Sendable {
         case equal = "="
     }
 
-    package enum Quantity: String, Equatable, Sendable, CaseIterable {
-        /// Unread bytes, in the kernel and read ahead, and bytes queued for writing.
-        case rq, wq
-        case rx, tx
-        case idle, age
-        case rtt
-        /// Reads and writes queued after the current one.
-        case reads, writes
-    }
-
     /// What a program requests of its socket.
     package enum Asks: String, Equatable, Sendable, CaseIterable {
         case read, write, none
@@ -56,21 +46,15 @@ package enum FilterTerm: Equatable, Sendable {
     case fault(String)
     /// A breakpoint holds the connection.
     case held
-    case compare(Quantity, Relation, Double)
+    /// An amount, or the words of a column.
+    case compare(ListColumn, Relation, Double)
+    case column(ListColumn, String)
     case pattern(Pattern)
     case text(String)
     /// An unfinished term, which matches everything.
     case unfinished
 
-    var asksKernel: Bool {
-        switch self {
-        case .compare(.rq, _, _), .compare(.rtt, _, _): true
-        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare,
-            .program, .process, .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .pattern, .text,
-            .unfinished:
-            false
-        }
-    }
+    var asksKernel: Bool { if case .compare(let column, _, _) = self { column.asksKernel } else { false } }
 
     // MARK: Reading
 
@@ -82,7 +66,8 @@ package enum FilterTerm: Equatable, Sendable {
         case fault
     }
 
-    private static let keys = Key.allCases.map(\.rawValue)
+    private static let keys = Key.allCases.map(\.rawValue) + ListKind.worded.map(\.name)
+    private static let amounts = ListKind.measured.map(\.name)
     private static let states = StateWord.allCases.map { $0.rawValue.lowercased() }
     /// The words of the screen, and those of JSON.
     private static let reads = ReadRequest.Kind.Word.allCases.flatMap { [$0.rawValue, $0.name] }
@@ -90,14 +75,15 @@ package enum FilterTerm: Equatable, Sendable {
 
     static func parse(_ word: String) throws(Problem) -> FilterTerm {
         let lower = word.lowercased()
-        if lower.isEmpty || keys.contains(lower) || Quantity(rawValue: lower) != nil { return .unfinished }
+        if lower.isEmpty || keys.contains(lower) || amounts.contains(lower) { return .unfinished }
         if lower == "held" { return .held }
         if let comparison = try comparison(lower) { return comparison }
         guard let colon = lower.firstIndex(of: ":") else { return .text(lower) }
         let value = String(lower[lower.index(after: colon)...])
         // An address with its scheme, even if the scheme is also a key.
         if value.hasPrefix("//") { return .text(lower) }
-        switch Key(rawValue: String(lower[..<colon])) {
+        let key = String(lower[..<colon])
+        switch Key(rawValue: key) {
         case .id: return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
         case .port: return .port(try number(value, "a number up to 65535, as in port:443"))
         case .tag: return .tag(try number(value, "a number, as in tag:42"))
@@ -141,7 +127,10 @@ package enum FilterTerm: Equatable, Sendable {
             }
             return .network(network, bits: bits)
         case nil:
-            try refuseUnknown(String(lower[..<colon]), value)
+            if let column = ListKind.worded.first(where: { $0.name == key }) {
+                return .column(column, try some(value, "part of \(column.meaning), as in \(key):x"))
+            }
+            try refuseUnknown(key, value)
             return .text(lower)
         }
     }
@@ -158,7 +147,7 @@ package enum FilterTerm: Equatable, Sendable {
         guard isWord, !value.isEmpty, !schemes.contains(key) else { return }
         let isHex = { (text: String) in text.allSatisfy { $0.isHexDigit || $0 == ":" } }
         if key.count <= 4, isHex(key), isHex(value) { return }
-        let suggestion = Spelling.suggestion(for: key, among: keys + Quantity.allCases.map(\.rawValue))
+        let suggestion = Spelling.suggestion(for: key, among: keys + amounts)
         // A host and its port, unless only one letter is different from a key.
         if value.allSatisfy(\.isNumber), !keys.contains(where: { Spelling.distance($0, key) == 1 }) { return }
         throw Problem(message: "no such key; quotes search for text" + suggestion)
@@ -201,32 +190,37 @@ package enum FilterTerm: Equatable, Sendable {
     private static func refuseUnknownQuantity(_ word: String) throws(Problem) {
         let name = word.prefix { ("a"..."z").contains($0) }
         guard !name.isEmpty, let sign = word.dropFirst(name.count).first, sign == "<" || sign == ">" else { return }
-        let names = Quantity.allCases.map(\.rawValue)
-        let suggestion = Spelling.suggestion(for: String(name), among: names)
-        throw Problem(message: "no such quantity; \(names.joined(separator: ", "))" + suggestion)
+        let suggestion = Spelling.suggestion(for: String(name), among: amounts)
+        throw Problem(message: "no such quantity; \(amounts.joined(separator: ", "))" + suggestion)
+    }
+
+    private static func compared(_ word: String) -> (ListColumn, Relation)? {
+        for column in ListKind.measured where word.hasPrefix(column.name) {
+            let rest = word.dropFirst(column.name.count)
+            if let relation = Relation.allCases.first(where: { rest.hasPrefix($0.rawValue) }) {
+                return (column, relation)
+            }
+        }
+        return nil
     }
 
     /// Parses `rq>0`, `wq>=64K` or `idle>30s`. Returns `nil` if it is not a comparison.
     private static func comparison(_ word: String) throws(Problem) -> FilterTerm? {
-        guard let quantity = Quantity.allCases.first(where: { word.hasPrefix($0.rawValue) }),
-            let relation = Relation.allCases.first(where: {
-                word.dropFirst(quantity.rawValue.count).hasPrefix($0.rawValue)
-            })
-        else {
+        guard let (column, relation) = compared(word) else {
             try refuseUnknownQuantity(word)
             return nil
         }
-        let value = word.dropFirst(quantity.rawValue.count + relation.rawValue.count)
-        let isTime = quantity == .idle || quantity == .age || quantity == .rtt
+        let value = word.dropFirst(column.name.count + relation.rawValue.count)
+        let isTime = column.unit == .time
         let units: [(String, Double)] =
             isTime
             ? [("us", 1e-6), ("ms", 1e-3), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("", 1)]
             : [("k", 1024), ("m", 1_048_576), ("g", 1_073_741_824), ("b", 1), ("", 1)]
         let unit = units.first { value.hasSuffix($0.0) } ?? ("", 1)
         guard let number = Double(value.dropLast(unit.0.count)), number.isFinite else {
-            let example = isTime ? "\(quantity.rawValue)>30s" : "\(quantity.rawValue)>64K"
+            let example = column.name + (isTime ? ">30s" : ">64K")
             throw Problem(message: "needs a number, as in \(example)")
         }
-        return .compare(quantity, relation, number * unit.1)
+        return .compare(column, relation, number * unit.1)
     }
 }

@@ -105,12 +105,9 @@ extension Action {
         Action(
             "sort",
             takes: .arguments(
-                "COLUMN [reverse]", "order the list", words: ListColumn.all.map(\.name) + ["reverse"],
+                "COLUMN [reverse]", "order the list", words: ["reverse"], offers: { $0.list.kind.sortable.map(\.name) },
                 Instruction.sorting
-            ) { model, sorting in
-                model.sort(sorting)
-                return []
-            }),
+            ) { $0.sort(by: $1) }),
         Action(
             "select",
             takes: .arguments(
@@ -154,6 +151,6 @@ extension Action {
         Action(
             "show-marked", .change { $0.toggleMarkedOnly() }, .key(["M"], in: [.list], "list marked ones only, or all")),
         Action(
-            "columns", .change { $0.dialogs.openColumns($0.list.columns) }, .key(["C"], in: [.list], "choose columns")),
+            "columns", .change { $0.openColumns() }, .key(["C"], in: [.list], "choose columns")),
     ]
 }

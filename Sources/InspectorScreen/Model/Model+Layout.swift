@@ -11,6 +11,7 @@ extension Model {
         needs.hasSelection = selected != nil
         needs.listRows = max(2, (list.found?.matches.count ?? list.programs?.rows.count ?? list.rows.count) + 1)
         needs.isZoomed = isZoomed
+        needs.hasTraffic = !shared.showsHost || tab == .traffic
         if shared.findings.count > 0 {
             let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
             needs.warningRows = 1 + warnings.height(shared, width: width)

@@ -48,7 +48,7 @@ package final class ChildRunner: Sendable {
 
     private func open(_ kinds: ArraySlice<ProxyKind>, _ request: RunRequest, _ proxies: [ProxyKind: String]) {
         guard let kind = kinds.first else { return queue.async { @Sendable [self] in spawn(request, proxies) } }
-        sources.relay(request.relay(kind)) { @Sendable [self] result in
+        sources.open({ $0.relay(request.relay(kind), then: $1) }) { @Sendable [self] result in
             switch result {
             case .failure(let error): end(.notStarted("run: the relay: \(error.detail)", status: 1))
             case .success(let id):

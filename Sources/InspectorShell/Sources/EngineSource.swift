@@ -43,10 +43,9 @@ package final class EngineSource: OpeningSource {
         // Runs after earlier requests to open sockets, which run as callbacks do.
         engine.post { @Sendable [engine, quiet] in
             if let same = quiet.answer(request, engine.nextEvent, SystemClock().now) { return then(same) }
-            engine.requestSnapshot(request) { @Sendable snapshot in
-                quiet.keep(snapshot, for: request)
-                then(snapshot)
-            }
+            let snapshot = engine.snapshot(request)
+            quiet.keep(snapshot, for: request)
+            then(snapshot)
         }
     }
 

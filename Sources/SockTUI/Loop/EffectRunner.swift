@@ -52,11 +52,10 @@ struct EffectRunner: Sendable {
             if snapshot.moment.map({ $0.isLive && $0.shown == nil }) ?? true {
                 peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
             }
-            inbox.post(.recording(sources.recordingState))
-            if let news = sources.news() { inbox.post(.programs(news)) }
-            inbox.post(.snapshot(snapshot))
-            // Post this after the end of its relays, so that its exit is reported last.
-            if let news = child.news() { inbox.post(.child(news)) }
+            inbox.post(
+                .answer(
+                    Answer(
+                        snapshot, programs: sources.news(), child: child.news(), recording: sources.recordingState)))
         }
     }
 
@@ -65,28 +64,23 @@ struct EffectRunner: Sendable {
         sources.requestUnread(request) { @Sendable [inbox] look in if let look { inbox.post(.unread(look)) } }
     }
 
-    /// Performs one effect, unless it names a file where files are off. The run loop performs those that concern the
-    /// screen.
+    /// Performs one effect, unless it names a file where files are off. The run loop performs those on the screen.
     func perform(_ effect: Effect) {
-        if let refusal = Elevation.refusal, let file = effect.file {
-            inbox.post(.refused("\(file): \(refusal)"))
-        } else {
-            performAllowed(effect)
+        if let refusal = Elevation.refusal, let file = effect.claims.file {
+            return inbox.post(.refused("\(file): \(refusal)"))
         }
-    }
-
-    private func performAllowed(_ effect: Effect) {
         switch effect {
+        case .screen: break
         case .send(let command): sources.perform(command)
         case .connect(let request):
             note(request.address)
-            sources.connect(request, then: answer(to: request))
+            sources.open({ $0.connect(request, then: $1) }, then: answer(to: request))
         case .listen(let request):
             // With TLS it could not be offered again, because the certificate is not kept.
             if request.tls == nil { note("listen \(request.target)") }
-            sources.listen(request, then: answer(to: request))
+            sources.open({ $0.listen(request, then: $1) }, then: answer(to: request))
         case .startTLS(let id, let settings):
-            sources.startTLS(id, settings) { @Sendable [inbox] error in
+            sources.own(id, { $0.startTLS($1, settings, then: $2) }) { @Sendable [inbox] error in
                 if let error { inbox.post(.refused("\(id): \(error.detail)")) }
             }
         case .relay(let request): relay(request)
@@ -103,7 +97,7 @@ struct EffectRunner: Sendable {
         case .stopRecording: tell { stopRecording() }
         case .keepHistory(let span): tell { keepHistory(span) }
         case .startDemo:
-            sources.startDemo { @Sendable [inbox] error in
+            sources.own.source.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }
             }
         case .transmit(let transmission): transmitter.start(transmission)
@@ -120,16 +114,15 @@ struct EffectRunner: Sendable {
         case .find(let request): finder.start(request)
         case .stopFind: finder.stop()
         case .dissect(let request): dissector.perform(request)
-        case .copy(let bytes): tell { SavedBytes.copy(bytes) }
+        case .saveCopy(let bytes): tell { SavedBytes.copy(bytes) }
         case .fault(let command):
             sources.faults.perform(command) { @Sendable [inbox] answer in
                 inbox.post(answer.isRefusal ? .refused(answer.line) : .told(answer.line))
             }
         case .fetchHeld(let id):
             sources.faults.heldBytes(of: id, Self.mostEdited) { @Sendable [inbox] in inbox.post(.held(id, $0)) }
-        case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .bell: break
         case .setReplies(let id, let rules):
-            sources.setReplies(id, rules) { @Sendable [inbox] error in
+            sources.own(id, { $0.setReplies($1, rules, then: $2) }) { @Sendable [inbox] error in
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
             }
         case .remember(let peer, let line): write { [sent] in sent?.add(line, to: peer) }
@@ -138,7 +131,7 @@ struct EffectRunner: Sendable {
 
     private func relay(_ request: RelayRequest) {
         if request.listenTLS == nil { note(request.text) }
-        sources.relay(request) { @Sendable [self] result in
+        sources.open({ $0.relay(request, then: $1) }) { @Sendable [self] result in
             switch result {
             case .success(let id): inbox.post(.relays(id))
             case .failure(let error):

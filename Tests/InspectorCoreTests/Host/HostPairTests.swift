@@ -141,8 +141,11 @@ struct HostPairTests {
         #expect(rows.id(of: try #require(row.host).key) == row.id)
         let json = SocketJSON(clock: WallClock()).host(try #require(row.host)).text
         #expect(json.contains(#""netns":"blue","netns_inode":4026532201"#))
-        #expect(HostColumns(width: 80, hasNamespaces: true).namespace?.width == 10)
-        #expect(HostColumns(width: 80).namespace == nil && HostColumns(width: 40, hasNamespaces: true).namespace == nil)
+        func hasColumn(_ width: Int, _ rare: Set<String>) -> Bool {
+            ListLayout(.host, width: width, idWidth: 4, optional: rare).places.contains { $0.column.name == "netns" }
+        }
+        #expect(hasColumn(80, ["netns"]) && !hasColumn(80, []) && !hasColumn(40, ["netns"]))
+        #expect(ListKind.host.rare(in: snapshot.sockets.map { Listed($0) }, World.sight).contains("netns"))
     }
 
     @Test("a reset across namespaces has no cause, since the kernel does not tell which end closed first")

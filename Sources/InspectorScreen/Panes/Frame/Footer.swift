@@ -96,7 +96,7 @@ package enum Footer {
                 ? "\(model.shared.summary.live) live, \(model.shared.summary.closed) closed"
                 : model.naming("\(rows) of \(all) listed; {back} lists all")
             if let hidden = hidden(model) { return Shorten.clause(counts + "; " + hidden, to: model.size.width - 2) }
-            let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
+            let name = model.list.sorting.column.sentenceName
             let sight = inSight(model)
             return Shorten.fitting(
                 [counts + ", sorted by \(name)" + sight, counts + sight, counts], in: model.size.width - 1)
@@ -124,7 +124,8 @@ package enum Footer {
         let owners = HiddenOwners.text(summary.hiddenOwners, names: summary.hiddenNames).map { "owners hidden: \($0)" }
         let missing = model.shared.programs.compactMap(\.missing).first.map { "not seen: \($0)" }
         // The number of unknown owners is in the header, too.
-        let words = [missing, owners].compactMap { $0 }
+        let folded = model.list.folded.map { "\($0.count) in TIME-WAIT: filter state:time-wait" }
+        let words = [folded, missing, owners].compactMap { $0 }
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 

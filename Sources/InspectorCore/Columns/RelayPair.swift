@@ -1,4 +1,3 @@
-import InspectorCore
 import SocketCore
 
 /// The two legs of a relayed connection.
@@ -7,6 +6,8 @@ package struct RelayPair: Equatable, Sendable {
     package let client: SocketSnapshot
     /// The leg that the relay opened to the target.
     package let server: SocketSnapshot
+
+    package init(client: SocketSnapshot, server: SocketSnapshot) { (self.client, self.server) = (client, server) }
 
     package var legs: [SocketSnapshot] { [client, server] }
     package var isLive: Bool { client.isLive || server.isLive }
@@ -86,7 +87,7 @@ extension EngineSnapshot {
     package func pair(of id: SocketID) -> RelayPair? { position(of: id).flatMap { pair(of: sockets[$0]) } }
 
     /// Returns the sessions with each relayed pair replaced by its client's leg, whichever leg is among them.
-    func joiningPairs(_ listed: [SocketSnapshot]) -> [SocketSnapshot] {
+    package func joiningPairs(_ listed: [SocketSnapshot]) -> [SocketSnapshot] {
         var joined: [SocketSnapshot] = []
         joined.reserveCapacity(listed.count)
         var clients: Set<SocketID> = []
@@ -102,7 +103,7 @@ extension EngineSnapshot {
     }
 
     /// The number of rows if each relayed pair is one row.
-    var joinedCount: Int {
+    package var joinedCount: Int {
         sockets.indices.count { sockets[$0].linked == nil || pair(of: sockets[$0])?.server.id != sockets[$0].id }
     }
 }

@@ -1,20 +1,12 @@
-import InspectorCore
 import SocketCore
 
 /// The order of the list. Live connections come first, then those whose value is unknown, then listeners, then closed
 /// ones, the latest first. Equal ones are sorted by id.
 package struct Sorting: Equatable, Sendable {
-    /// The name of the column.
-    package var name: String
+    package var column: ListColumn
     package var descending: Bool
 
-    package init(_ name: String = "id") {
-        self.name = name
-        descending = ListColumn.named(name)?.startsDescending ?? false
-    }
-
-    /// The column, or ID if there is none of that name.
-    package var column: ListColumn { ListColumn.named(name) ?? ListColumn.standard[0] }
+    package init(_ column: ListColumn) { (self.column, descending) = (column, column.startsDescending) }
 
     /// The sort key of one row.
     private struct SortKey {
@@ -31,12 +23,12 @@ package struct Sorting: Equatable, Sendable {
     package func ids(
         of sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings, pairedIn pairs: EngineSnapshot? = nil
     ) -> [SocketID] {
-        let column = column
-        let keepsClosed = column.name == "id" || column.name == "peer"
+        let sight = Sight(now, findings)
         var keys: [SortKey] = []
         keys.reserveCapacity(sockets.count)
         for index in sockets.indices {
-            keys.append(key(sockets[index], index, column, pairs, keepsClosed: keepsClosed, now, findings))
+            let row = Listed(sockets[index], pairs?.pair(of: sockets[index]))
+            keys.append(key(row, index, sight))
         }
         return sorted(keys).map { sockets[$0.index].id }
     }
@@ -62,26 +54,22 @@ package struct Sorting: Equatable, Sendable {
     private func comesFirst(_ left: SortKey, _ right: SortKey) -> Bool {
         if left.group != right.group { return left.group < right.group }
         if left.number != right.number {
-            let descending = left.group == 3 && name != "id" ? true : self.descending
+            let descending = left.group == 3 || self.descending
             return descending ? left.number > right.number : left.number < right.number
         }
         if left.text != right.text { return descending ? left.text > right.text : left.text < right.text }
         return left.index < right.index
     }
 
-    private func key(
-        _ socket: SocketSnapshot, _ index: Int, _ column: ListColumn, _ pairs: EngineSnapshot?, keepsClosed: Bool,
-        _ now: MonotonicTime, _ findings: Findings
-    ) -> SortKey {
-        let pair = pairs?.pair(of: socket)
-        if let closed = pair == nil ? socket.closed : pair?.closed, !keepsClosed {
+    private func key(_ row: Listed, _ index: Int, _ sight: Sight) -> SortKey {
+        if let closed = row.closed, !column.ordersClosed {
             return SortKey(index: index, group: 3, number: Double(closed.time.nanoseconds), text: "")
         }
-        switch pair.map({ column.value(of: $0, now, findings) }) ?? column.value(socket, now, findings) {
+        switch column.value(row, sight) {
         case .number(let number):
             return SortKey(index: index, group: 0, number: number.isNaN ? 0 : number, text: "")
         case .text(let text): return SortKey(index: index, group: 0, number: 0, text: text)
-        case nil: return SortKey(index: index, group: socket.role == .listener ? 2 : 1, number: 0, text: "")
+        case nil: return SortKey(index: index, group: row.socket.role == .listener ? 2 : 1, number: 0, text: "")
         }
     }
 }
