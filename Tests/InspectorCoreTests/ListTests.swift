@@ -65,6 +65,18 @@ struct ListTests {
         #expect(model.snapshotRequest.kernel == .all)
     }
 
+    @Test("Each list is sorted by its own columns, and says which they are")
+    func sortWords() {
+        var model = model(many(3))
+        _ = model.update(.command("sort unread"))
+        #expect(model.notice?.isError == true && model.notice?.text.contains("id, state, peer") == true)
+        #expect(model.list.sorting.column.name == "id")
+        for kind in ListKind.allCases {
+            #expect(Set(kind.sortable.map(\.name)).count == kind.sortable.count)
+            #expect(kind.sortable.contains(kind.order.column))
+        }
+    }
+
     @Test("Marked rows can be listed alone, and a mark goes with its session")
     func marks() {
         var model = model(World.full)

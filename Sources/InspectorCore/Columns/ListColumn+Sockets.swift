@@ -2,10 +2,7 @@ import SocketCore
 
 /// The columns of sockets that are seen from one end, of relayed connections and of captured ones.
 extension ListColumn {
-    /// The columns that are always shown if there is room, around those of `queues`.
-    static func standard(_ middle: [ListColumn], rates: [ListColumn]) -> [ListColumn] {
-        [id, mark, state] + middle + rates
-    }
+    static func standard(_ others: [ListColumn]) -> [ListColumn] { [id, mark, state] + others }
 
     private static let id = ListColumn(
         name: "id", title: "ID", width: 4, alignsRight: true, meaning: "number", isSteady: true, ordersClosed: true,

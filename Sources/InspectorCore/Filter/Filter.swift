@@ -8,11 +8,13 @@ package struct Filter: Equatable, Sendable {
         package var range: Range<Int>
     }
 
-    indirect enum Node: Equatable, Sendable {
+    indirect enum Node: Sendable {
         case all([Node])
         case any([Node])
         case not(Node)
         case term(FilterTerm)
+
+        var isEmpty: Bool { if case .all(let nodes) = self { nodes.isEmpty } else { false } }
     }
 
     /// The filter as typed.
@@ -35,7 +37,7 @@ package struct Filter: Equatable, Sendable {
         var grammar = FilterGrammar(text)
         do throws(Failure) {
             let root = try grammar.read()
-            return .success(Filter(text: root == .all([]) ? "" : text, root: root))
+            return .success(Filter(text: root.isEmpty ? "" : text, root: root))
         } catch {
             return .failure(error)
         }
@@ -45,11 +47,11 @@ package struct Filter: Equatable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     /// Whether it matches everything.
-    package var isEmpty: Bool { terms.allSatisfy { $0 == .unfinished } }
+    package var isEmpty: Bool { terms.allSatisfy { if case .unfinished = $0 { true } else { false } } }
 
     /// Whether it names a state, by its lowercase word.
     package func names(state: String) -> Bool {
-        terms.contains { if case .state(let word) = $0 { state.hasPrefix(word) } else { false } }
+        terms.contains { if case .key("state", let word, _) = $0 { state.hasPrefix(word) } else { false } }
     }
 
     /// Whether it needs kernel state.

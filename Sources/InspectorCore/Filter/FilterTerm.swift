@@ -2,7 +2,7 @@ import SocketCore
 import SocketWorkshop
 
 /// One word of a filter.
-package enum FilterTerm: Equatable, Sendable {
+package enum FilterTerm: Sendable {
     /// A mistake in a word.
     struct Problem: Error {
         var message: String
@@ -18,37 +18,18 @@ package enum FilterTerm: Equatable, Sendable {
     }
 
     /// What a program requests of its socket.
-    package enum Asks: String, Equatable, Sendable, CaseIterable {
+    enum Asks: String, Equatable, Sendable, CaseIterable {
         case read, write, none
     }
 
     case id(UInt64)
-    case state(String)
-    case port(UInt16)
-    case peer(String)
-    case network(IPAddress, bits: Int)
-    case role(String)
     case tag(Int)
-    case flag(SocketFlags)
-    case lint(String)
-    case read(String)
-    case tls(String)
-    case webSocket(String)
-    /// For sockets inspected from outside.
-    case program(String)
-    case process(Int32)
-    case user(UInt32)
-    case descriptor(Int32)
-    case asks(Asks)
-    case cgroup(String)
-    case namespace(String)
-    /// A rule with this effect applies.
-    case fault(String)
+    /// A key, or a column of words, and what its value matches.
+    case key(String, value: String, @Sendable (SocketSnapshot, Sight) -> Bool)
     /// A breakpoint holds the connection.
     case held
-    /// An amount, or the words of a column.
+    /// An amount.
     case compare(ListColumn, Relation, Double)
-    case column(ListColumn, String)
     case pattern(Pattern)
     case text(String)
     /// An unfinished term, which matches everything.
@@ -58,20 +39,10 @@ package enum FilterTerm: Equatable, Sendable {
 
     // MARK: Reading
 
-    /// The words allowed before a colon.
-    private enum Key: String, CaseIterable {
-        case id, state, port, peer, role, kind, tag, flag, lint, warn, read, tls, program, pid, user, fd, asks, cgroup,
-            netns
-        case webSocket = "ws"
-        case fault
-    }
-
-    private static let keys = Key.allCases.map(\.rawValue) + ListKind.worded.map(\.name)
+    /// The words allowed before a colon, and those compared with numbers.
+    private static let keys =
+        ["id", "tag"] + FilterKey.all.flatMap(\.names) + ListKind.worded.map(\.name)
     private static let amounts = ListKind.measured.map(\.name)
-    private static let states = StateWord.allCases.map { $0.rawValue.lowercased() }
-    /// The words of the screen, and those of JSON.
-    private static let reads = ReadRequest.Kind.Word.allCases.flatMap { [$0.rawValue, $0.name] }
-    private static let roles = SocketRole.allCases.map(\.rawValue)
 
     static func parse(_ word: String) throws(Problem) -> FilterTerm {
         let lower = word.lowercased()
@@ -83,56 +54,18 @@ package enum FilterTerm: Equatable, Sendable {
         // An address with its scheme, even if the scheme is also a key.
         if value.hasPrefix("//") { return .text(lower) }
         let key = String(lower[..<colon])
-        switch Key(rawValue: key) {
-        case .id: return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
-        case .port: return .port(try number(value, "a number up to 65535, as in port:443"))
-        case .tag: return .tag(try number(value, "a number, as in tag:42"))
-        case .state: return .state(try one(of: states, value, "no such state; estab, close-wait, listen, closed..."))
-        case .role, .kind: return .role(try one(of: roles, value, Spelling.alternatives(roles)))
-        case .read:
-            return .read(
-                try one(
-                    of: reads, value, Spelling.alternatives(ReadRequest.Kind.Word.allCases.map(\.rawValue))))
-        case .tls:
-            return .tls(try one(of: TLSWords.filterWords, value, "yes, no, queued, handshaking, secure, failed or 1.3"))
-        case .webSocket:
-            if WebSocketWords.closeCode(value) != nil { return .webSocket(value) }
-            return .webSocket(
-                try one(of: WebSocketWords.filterWords, value, "yes, no, opening, open, closed, compressed or 1006"))
-        case .flag: return .flag(try flag(value))
-        case .fault:
-            let effects = ["any"] + FaultWord.names(.effect, .datagrams)
-            return .fault(try one(of: effects, value, "any or an effect, as in fault:latency"))
-        case .program: return .program(try some(value, "a program's name, as in program:nginx"))
-        case .pid: return .process(try number(value, "a process number, as in pid:4711"))
-        case .user: return .user(try number(value, "a user's number, as in user:1000"))
-        case .fd: return .descriptor(try number(value, "a descriptor, as in fd:4"))
-        case .cgroup: return .cgroup(try some(value, "a container or control group, as in cgroup:nginx.service"))
-        case .netns: return .namespace(try some(value, "a network namespace, as in netns:blue, netns:own or its inode"))
-        case .asks:
-            guard let asks = Asks(rawValue: value) else {
-                throw Problem(
-                    message: "what its program asks for: \(Spelling.alternatives(Asks.allCases.map(\.rawValue)))")
-            }
-            return .asks(asks)
-        case .lint, .warn:
-            let names = ["any"] + Lint.all.map(\.name)
-            return .lint(
-                try one(of: names, value, "no such warning; any, read-starved, eof-unseen..."))
-        case .peer:
-            if value.isEmpty { throw Problem(message: "part of an address, as in peer:192.0.2. or peer:192.0.2.0/24") }
-            guard value.contains("/"), !value.hasPrefix("unix"), !value.hasPrefix("/") else { return .peer(value) }
-            guard let (network, bits) = IPAddress.network(value) else {
-                throw Problem(message: "not a network; write peer:192.0.2.0/24 or peer:2001:db8::/32")
-            }
-            return .network(network, bits: bits)
-        case nil:
-            if let column = ListKind.worded.first(where: { $0.name == key }) {
-                return .column(column, try some(value, "part of \(column.meaning), as in \(key):x"))
-            }
-            try refuseUnknown(key, value)
-            return .text(lower)
+        switch key {
+        case "id": return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
+        case "tag": return .tag(try number(value, "a number, as in tag:42"))
+        default: break
         }
+        if let known = FilterKey.named(key) { return .key(key, value: value, try known.read(value)) }
+        if let column = ListKind.worded.first(where: { $0.name == key }) {
+            guard !value.isEmpty else { throw Problem(message: "part of \(column.meaning), as in \(key):x") }
+            return .key(key, value: value) { column.holds(value, $0, $1) }
+        }
+        try refuseUnknown(key, value)
+        return .text(lower)
     }
 
     /// What can precede the colon of an address and is not a key.
@@ -160,31 +93,13 @@ package enum FilterTerm: Equatable, Sendable {
             let halves = word.lowercased().split(separator: ":", omittingEmptySubsequences: false)
             guard halves.count == 2, !halves[1].isEmpty, halves[1].allSatisfy(\.isNumber) else { return false }
             let isWord = !halves[0].isEmpty && halves[0].allSatisfy { ("a"..."z").contains($0) || $0 == "-" }
-            return isWord && Key(rawValue: String(halves[0])) == nil && !schemes.contains(String(halves[0]))
+            return isWord && !keys.contains(String(halves[0])) && !schemes.contains(String(halves[0]))
         }
     }
 
-    private static func number<Number: FixedWidthInteger>(
-        _ text: String, _ problem: String
-    ) throws(Problem) -> Number {
+    static func number<Number: FixedWidthInteger>(_ text: String, _ problem: String) throws(Problem) -> Number {
         guard let number = Number(text) else { throw Problem(message: problem) }
         return number
-    }
-
-    private static func some(_ text: String, _ problem: String) throws(Problem) -> String {
-        if text.isEmpty { throw Problem(message: problem) }
-        return text
-    }
-
-    private static func one(of names: [String], _ value: String, _ problem: String) throws(Problem) -> String {
-        guard !value.isEmpty, names.contains(where: { $0.hasPrefix(value) }) else { throw Problem(message: problem) }
-        return value
-    }
-
-    private static func flag(_ value: String) throws(Problem) -> SocketFlags {
-        let found = SocketFlags.names.filter { !value.isEmpty && $0.name.lowercased().hasPrefix(value) }
-        guard !found.isEmpty else { throw Problem(message: "no such flag, as in flag:connected or flag:readspaused") }
-        return found.reduce(into: []) { $0.formUnion($1.flag) }
     }
 
     private static func refuseUnknownQuantity(_ word: String) throws(Problem) {

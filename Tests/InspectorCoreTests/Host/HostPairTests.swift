@@ -148,6 +148,21 @@ struct HostPairTests {
         #expect(ListKind.host.rare(in: snapshot.sockets.map { Listed($0) }, World.sight).contains("netns"))
     }
 
+    @Test("the worst is the first row of a host, and sockets in TIME-WAIT are one row unless they are asked for")
+    func firstRows() {
+        var world = HostPictures.world
+        for port in 0..<3_000 { world.wait(port: 30_000 + UInt16(port)) }
+        var model = HostPictures.model(Size(80, 24), "1", of: world)
+        let rows = draw(model, model.size).text.split(separator: "\n").map(String.init)
+        #expect(rows[3].hasSuffix("!!"), "\(rows[3])")
+        #expect(rows.contains { $0.contains("3000 sockets") && $0.contains("TIMEWA") })
+        #expect(model.list.rows.count < 20)
+        _ = model.update(.command("filter state:time-wait"))
+        #expect(model.list.rows.count == 3_000)
+        _ = model.update(.command("sort unread"))
+        #expect(model.notice?.isError == false && model.list.sorting.column.name == "unread")
+    }
+
     @Test("a reset across namespaces has no cause, since the kernel does not tell which end closed first")
     func order() {
         var world = Self.veth()

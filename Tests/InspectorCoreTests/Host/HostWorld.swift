@@ -103,6 +103,12 @@ struct HostWorld {
         return id
     }
 
+    /// A connection that only the kernel still has.
+    mutating func wait(port: UInt16) {
+        let id = add(.tcp, .timeWait, nil)
+        (self[id].local, self[id].peer) = (.v4(host: "127.0.0.1", port: port), .v4(host: "127.0.0.1", port: 80))
+    }
+
     mutating func pair(_ client: (Int32, Int32), _ server: (Int32, Int32), path: String) -> (UInt64, UInt64) {
         let ends = (add(.unixStream, .established, client), add(.unixStream, .established, server))
         (self[ends.0].peerInode, self[ends.1].peerInode) = (self[ends.1].inode, self[ends.0].inode)

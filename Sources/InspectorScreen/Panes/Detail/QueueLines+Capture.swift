@@ -6,8 +6,8 @@ extension QueueLines {
     /// this host, and the amount of traffic.
     func capturedRows(_ ends: CapturedEnds) -> [Row] {
         var passed = label("PASSED")
-        passed.append("sent \(Format.size(socket.sent))", Style(.sent))
-        passed.append("  received \(Format.size(socket.received))", Style(.received))
+        passed.append("client sent \(Format.size(socket.sent))", Style(.sent))
+        passed.append("  server sent \(Format.size(socket.received))", Style(.received))
         if let last = socket.activity.lastByte {
             passed.append("  last byte \(Format.duration(max(.zero, model.now - last))) ago", Style(.dim))
         }
