@@ -58,7 +58,8 @@ struct ListRow {
         let style = style(of: cell, in: column)
         if column.alignsRight { return Line(Format.padded(cell.text, to: width, right: true), style) }
         switch column.content {
-        case .address: return Shorten.address(cell.text, to: width, style, model)
+        case .address where socket.host?.peerProgram == nil:
+            return Shorten.address(cell.text, to: width, style, model)
         // The whole name is more useful than a name with half of its number.
         case .name: return safe(Shorten.fitting([cell.text, String(cell.text.prefix { $0 != "[" })], in: width), style)
         default: return safe(cell.text, style)

@@ -40,9 +40,10 @@ package enum ListView {
     }
 
     private static func heading(_ model: Model, _ layout: ListLayout, _ rect: Rect, on canvas: inout Canvas) {
-        for (column, place) in layout.places {
+        for (column, place) in layout.places where !column.title.isEmpty {
             let isSorted = column == model.list.sorting.column
-            let title = Format.padded(column.title, to: place.width, right: column.alignsRight)
+            let isWide = place.width > 2
+            let title = isWide ? Format.padded(column.title, to: place.width, right: column.alignsRight) : column.title
             let line = Line(title, Style(.heading, isSorted ? [.bold, .underline] : []))
             canvas.draw(line, x: rect.x + place.x, y: rect.y, width: place.width, model.glyphs)
         }
