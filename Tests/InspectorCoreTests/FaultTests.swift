@@ -143,7 +143,7 @@ struct FaultTests {
         var model = Model(options: .init(ascii: true, version: "0"))
         _ = model.update(.resized(size))
         let effects = model.update(.snapshot(snapshot({ hold(&$0) }, events: [event])))
-        #expect(effects.contains(.bell))
+        #expect(effects.contains(.screen(.bell)))
         #expect(draw(model, size).text.contains("#2 is held by breakpoint 1; B releases it"))
     }
 
