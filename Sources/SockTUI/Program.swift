@@ -46,29 +46,21 @@ enum Program {
         case .sweep(let request): return SweepRun.run(request)
         case .tools: return ToolRun.run(invocation.host, invocation.lints)
         case .hostCheck: return HostRun.check(invocation.host, invocation.lints)
-        case .help(let command): return show(CommandTable.help(of: command) + "\n")
+        case .help(let topic): return show((topic.flatMap(HelpText.text) ?? HelpText.short) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
-        case .document(let document): return show(document.text + "\n")
-        case .configurationPlace: return configurationPlace(invocation)
+        case .completions(let shell): return show(shell.completions + "\n")
         case .configuration, .script, .terminal: return configured(invocation)
         }
-    }
-
-    /// Says which configuration file is read. A file that is refused is named with its mistake.
-    private static func configurationPlace(_ invocation: Invocation) -> Int32 {
-        let shown = show(ConfigFile.explanation(invocation))
-        do { _ = try ConfigFile.configuration(invocation) } catch { return complain(error.description, status: .usage) }
-        return shown
     }
 
     /// Handles the runs that read the configuration. A script must behave the same for every user, so it reads only
     /// what it is given.
     private static func configured(_ invocation: Invocation) -> Int32 {
-        var configuration = Configuration()
+        let configuration: Configuration
         do {
-            if case .script = invocation.mode, invocation.configuration == nil {
-                configuration = ConfigFile.withoutFile(invocation)
+            if case .script = invocation.mode {
+                configuration = try ConfigFile.givenConfiguration(invocation)
             } else {
                 configuration = try ConfigFile.configuration(invocation)
             }
@@ -118,14 +110,18 @@ enum Program {
         if invocation.recording.path == "-", form != .text {
             return complain("--record: - is standard output, which has other output in this run", status: .usage)
         }
+        let configuration: Configuration
+        do { configuration = try ConfigFile.givenConfiguration(invocation) } catch {
+            return complain(error.description, status: .usage)
+        }
         let wantsBytes = form == .bytes || !invocation.report.expectations.isEmpty
         let received = wantsBytes ? ReceivedBytes() : nil
         var looking = invocation.host
         looking.listsOnlyMatches = true
         let sources = SourceList(
-            asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
+            asks: false, received: received, keeping: TrafficLimits(configuration),
             looking: looking, lints: invocation.lints, opensSeveral: invocation.opensSeveral,
-            faults: FaultControl(invocation.faults))
+            faults: FaultControl(invocation.faults, configuration))
         sources.faults.opensOnly(invocation.opening)
         if let problem = sources.prepare(invocation) { return problem }
         if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: .success) }

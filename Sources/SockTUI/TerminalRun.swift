@@ -57,7 +57,6 @@ enum TerminalRun {
             ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
             lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
-        options.showsLegs = invocation.showsLegs
         options.instant = invocation.report.instant
         options.isOpening = invocation.opening.contains(where: \.showsOthers)
         sources.keepHistory(configuration, invocation)

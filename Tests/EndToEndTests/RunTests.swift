@@ -86,7 +86,7 @@ struct RunTests {
         let server = try Peer.server { ["python3", "-c", script, "\($0)", certificate] }
         for via in ["http", "socks", "both"] {
             let (outcome, report) = try Self.run(
-                "--via", via, "--", "curl", "-sSk", "-o", "/dev/null", "-w", "%{http_code}",
+                "--proxy", via, "--", "curl", "-sSk", "-o", "/dev/null", "-w", "%{http_code}",
                 "https://127.0.0.1:\(server.port)/")
             #expect(outcome.errors == "200", "\(outcome)")
             let legs = Self.legs(report)

@@ -39,7 +39,7 @@ struct CommandLineValueTests {
             let line = try #require(Self.lines[command])
             #expect(try parse("\(option.name) x \(line)").touching == option.name)
             let stream = try? parse("\(option.name) - demo").touching
-            if option.commands.isEmpty {
+            if option.isCommon {
                 #expect((stream ?? nil) == (option.value?.hasStream == true ? nil : option.name))
             }
         }

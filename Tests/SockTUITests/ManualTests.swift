@@ -68,7 +68,7 @@ struct ManualTests {
 
     @Test("the table of exit statuses has every status, and is about commands that there are")
     func exits() {
-        let known = Set(CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name))
+        let known = Set(CommandTable.words.map(\.name))
         let named = ExitRow.all.flatMap(\.commands).compactMap { $0.split(separator: " ").first.map(String.init) }
         #expect(known.isSuperset(of: named))
         let statuses = Set(ExitRow.all.map(\.status))
@@ -123,12 +123,10 @@ enum ManualLists {
     static var filter: [String] { ["```"] + HelpContents.filter + ["```"] }
 
     static var commands: [String] {
-        let rows = CommandTable.commands.map { ($0.name, $0.operands.name, $0.help) }
-        let printers = CommandTable.printers.map { ($0.name, $0.operands.name, $0.help) }
-        return table(
+        table(
             ["command", "does"],
             [["(none)", "a start screen that asks what to open"]]
-                + (rows + printers).map { [code("socktui \($0.0) \($0.1)"), $0.2] })
+                + CommandTable.words.map { [code("socktui \($0.usage)"), $0.help] })
     }
 
     static var options: [String] {
@@ -136,8 +134,7 @@ enum ManualLists {
             ["option", "does", "with"],
             CommandTable.options.compactMap { option in
                 guard let help = option.help else { return nil }
-                let commands = option.commands.isEmpty ? "" : option.commands.sorted().joined(separator: ", ")
-                return [code("\(option.name) \(option.value?.name ?? "")"), help, commands]
+                return [code(HelpText.row(option).0), help, option.scope]
             })
     }
 

@@ -74,7 +74,7 @@ package struct ChildState: Equatable, Sendable {
         }
         guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))" }
         return "\(how) without a connection through the relay: it made none, ignores proxy variables, "
-            + "or a rule blocked them" + (via == .socks ? "; try --via http" : "")
+            + "or a rule blocked them" + (via == .socks ? "; try --proxy http" : "")
     }
 
     /// Whether it ended and this program saw none of its traffic.

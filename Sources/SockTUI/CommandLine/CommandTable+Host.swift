@@ -4,7 +4,7 @@ import SocketCore
 extension CommandTable {
     /// The commands that inspect the sockets of any program on this host.
     static let hostCommands: [Printer] = [
-        Printer(name: "why", operands: .text("WHAT"), help: "why it hangs: PID, NAME, :PORT or ADDRESS") {
+        Printer(name: "why", operands: .text("WHAT"), help: "why it hangs: a PID, NAME, :PORT or ADDRESS") {
             (words, request) throws(UsageError) in
             guard words.count == 1 else {
                 throw UsageError("why", "needs one of these after it: \(HostTarget.forms)")
@@ -36,12 +36,14 @@ extension CommandTable {
             request.invocation.opening = [.showHost]
             return nil
         },
-        Printer(name: "mcp", operands: .text("[FILTER]"), help: "answer an editor over the Model Context Protocol") {
+        Printer(name: "mcp", operands: .text("[FILTER]"), help: "answer editors, by the Model Context Protocol") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
                 throw UsageError(request.invocation.host.filter, failure.message)
             }
+            request.invocation.host.tellsPayload = request.invocation.host.peeks.isOn
+            request.invocation.host.peeks = PeekRules()
             return .tools
         },
     ]
@@ -75,14 +77,11 @@ extension CommandTable {
         Option(name: "--no-calls", commands: host, help: "do not read threads' system calls") {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
-        Option(name: "--peek", commands: screens, help: "show unread bytes from the start") {
+        Option(name: "--peek", commands: screens.union(["mcp"]), help: "show unread bytes from the start") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.isOn = true
         },
         Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.allowsOthers = true
-        },
-        Option(name: "--payload", commands: ["mcp"], help: "include unread bytes of this user's programs") {
-            (_, request) throws(UsageError) in request.invocation.host.tellsPayload = true
         },
         Option(
             name: "--netns", value: .text("PID"), commands: host, help: "look at the network namespace of PID"

@@ -3,7 +3,7 @@ import SocketCore
 
 extension CommandTable {
     static let runCommand = Command(
-        name: "run", operands: .program("[--] CMD ARG..."), help: "run CMD, its connections through a relay",
+        name: "run", operands: .program("[--] CMD ARG..."), help: "run CMD, and watch what it sends and receives",
         example: "-- curl http://localhost:8080/"
     ) {
         (words, request) throws(EndpointError) in
@@ -13,11 +13,12 @@ extension CommandTable {
     }
 
     static let runOptions: [Option] = [
-        Option(name: "--via", value: .text("PROXY"), commands: ["run"], help: "offer CMD a proxy: http, socks or both")
-        {
+        Option(
+            name: "--proxy", value: .text("PROXY"), commands: ["run"], help: "offer CMD a proxy: http, socks or both"
+        ) {
             (text, request) throws(UsageError) in
             guard let via = RunRequest.Via(rawValue: text) else {
-                throw UsageError("--via", "\(text) is not a kind of proxy; write http, socks or both")
+                throw UsageError("--proxy", "\(text) is not a kind of proxy; write http, socks or both")
             }
             request.run.via = via
         },

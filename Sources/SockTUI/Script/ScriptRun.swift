@@ -38,7 +38,6 @@ enum ScriptRun {
             ascii: configuration.isASCII, version: CommandTable.version,
             lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
-        options.showsLegs = invocation.showsLegs
         options.instant = invocation.report.instant
         options.isOpening = invocation.opening.contains(where: \.showsOthers)
         sources.keepHistory(configuration, invocation)
