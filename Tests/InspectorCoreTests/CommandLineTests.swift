@@ -75,7 +75,8 @@ struct CommandLineTests {
         arguments: [
             ("clse", "clse: no such command; did you mean close?"),
             ("send a\\q", "send: column 2: \\q is not an escape; \\\\ writes a backslash"),
-            ("connect", nil), ("connect h", "h: the port is missing; write h:80"), ("select 99", "#99 is not listed"),
+            ("connect", nil), ("connect h", "h: the port is missing; write h:80"),
+            ("select 99", "there is no connection #99"),
             ("read max 1 until \\r\\n", "max: must be at least the delimiter's 2 bytes"),
             ("read length", "length: needs a number of bytes after it"),
             ("accept", "accept is not available in connection list"),

@@ -60,7 +60,7 @@ extension ProgramInfo {
         if needs.isEmpty { return nil }
         if hasEnded { return "\(title) has ended" }
         if isCapture { return "\(title) is captured: its traffic cannot be changed" }
-        if isOutside { return "\(title) is looked at from outside: its sockets cannot be changed from here" }
+        if isOutside { return "\(title) is seen from outside: its sockets cannot be changed here" }
         if !abilities.contains(.commands) { return "\(title) only lets you watch; it needs SOCKETKIT_INSPECT=control" }
         return abilities.isSuperset(of: needs) ? nil : "\(title): this works only for connections opened here"
     }

@@ -168,7 +168,7 @@ package enum CloseWords {
     /// The end of the peer's stream, in every place that shows it.
     package static let peerClosed = "peer closed its side (FIN)"
 
-    /// Returns the words for a row of the list: `peer closed its side (FIN)`, `by us`, `refused`, `timeout 30s t5`.
+    /// Returns the words for a row of the list: `peer closed its side (FIN)`, `locally`, `refused`, `timeout 30s t5`.
     package static func short(_ record: CloseRecord, timeout: TimeoutNote?) -> String {
         guard let error = record.error else { return (record.mode ?? .now).words.short }
         switch error.reason {
@@ -231,23 +231,23 @@ extension CloseMode {
         switch self {
         case .now:
             CloseModeWords(
-                typed: "now", key: "n", label: "now", short: "by us", sentence: "by us")
+                typed: "now", key: "n", label: "now", short: "locally", sentence: "locally")
         case .afterReading:
             CloseModeWords(
                 typed: "after-reads", key: "r", label: "after the queued reads",
-                short: "by us", sentence: "by us, after the last read")
+                short: "locally", sentence: "locally, after the last read")
         case .afterWriting:
             CloseModeWords(
                 typed: "after-writes", key: "w", label: "after the queued writes",
-                short: "by us", sentence: "by us, after the last write")
+                short: "locally", sentence: "locally, after the last write")
         case .afterBoth:
             CloseModeWords(
                 typed: "after-both", key: "b", label: "after both",
-                short: "by us", sentence: "by us, after the last read and write")
+                short: "locally", sentence: "locally, after the last read and write")
         case .reset:
             CloseModeWords(
                 typed: "reset", key: "t", label: "reset: RST, drop what is queued",
-                short: "reset by us", sentence: "by us, with RST")
+                short: "reset locally", sentence: "locally, with RST")
         }
     }
 }

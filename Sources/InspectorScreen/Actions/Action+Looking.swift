@@ -32,7 +32,7 @@ extension Action {
                 .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),
                 .key(["F"], in: [.traffic, .events, .output], "follow what arrives", hint: "follow")),
             Action(
-                "zoom", .change { $0.isZoomed.toggle() },
+                "zoom", .change { $0.toggleZoom() },
                 .key(["z"], in: KeyContext.views, "give this pane the whole screen, and back"),
                 .key([.alt("z")], in: [.composer], "give this pane the whole screen, and back")),
             Action(

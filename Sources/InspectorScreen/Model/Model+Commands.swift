@@ -88,7 +88,12 @@ extension Model {
 
     /// Moves the cursor to a connection.
     mutating func goTo(_ id: SocketID) -> [Effect] {
-        guard shown?.socket(id) != nil else { return refuse("\(id) is not listed") }
+        guard shown?.socket(id) != nil else { return refuse("there is no connection \(id)") }
+        if list.row(of: id, in: shared) == nil, !list.filter.isEmpty || list.showsMarked {
+            let why =
+                list.filter.isEmpty ? "only marked ones are listed ({show-marked})" : "the filter hides it ({back})"
+            return refuse(naming("\(id) is not listed: \(why)", in: .list))
+        }
         select(id)
         if tab == .start { show(.list) }
         return []

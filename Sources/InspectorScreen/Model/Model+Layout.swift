@@ -18,6 +18,17 @@ extension Model {
         return ScreenLayout(size, tab, needs)
     }
 
+    /// Gives the pane the whole screen, or takes it back. Refuses if the pane has it anyway.
+    mutating func toggleZoom() {
+        var other = self
+        other.isZoomed.toggle()
+        guard isZoomed || other.layout != layout else {
+            notice = hint("this pane has the whole screen already")
+            return
+        }
+        isZoomed.toggle()
+    }
+
     /// Whether nothing useful fits on the screen.
     var isTooSmall: Bool { ScreenLayout.isTooSmall(size) }
 

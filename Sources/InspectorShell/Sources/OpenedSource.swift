@@ -91,7 +91,7 @@ package final class OpenedSource: SocketSource {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             Glibc.close(descriptor)
-            throw AttachError(sentence: "must be a file, a recording or a capture")
+            throw AttachError(sentence: "is not a regular file; name a recording or a capture")
         }
         var capture = OpenedCapture(keeping: limits.each, all: limits.all, zero: zero)
         let index = CaptureIndex(capture)

@@ -18,7 +18,7 @@ enum HelpText {
 
             \(examples.joined(separator: "\n"))
 
-            socktui COMMAND --help: its options. socktui help TOPIC, on one of
+            socktui COMMAND --help lists its options; socktui help TOPIC explains one of
             \(fill(Spelling.alternatives(HelpTopic.all.map(\.name)), 78).map { "  " + $0 }.joined(separator: "\n"))
             """
     }

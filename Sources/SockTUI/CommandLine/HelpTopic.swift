@@ -73,7 +73,7 @@ struct HelpTopic: Sendable {
         ]
         let profiles = FaultProfile.builtIn.keys.sorted().joined(separator: ", ")
         return
-            (["RULE: [CONDITION...] [upstream|downstream] EFFECT, or a profile: \(profiles)"]
+            (["RULE: [CONDITION...] [upstream|downstream] EFFECT\n  or a profile: \(profiles)"]
             + parts.map { title, parts in
                 rows(title, FaultWord.all.filter { parts.contains($0.part) }.map { ($0.usage, $0.help) })
             }).joined(separator: "\n\n")

@@ -226,7 +226,8 @@ struct ExportTests {
         var snapshot = EngineSnapshot(engine: "x", time: .zero, wallNanoseconds: 0)
         var client = SocketSnapshot(id: SocketID(2), role: .accepted, phase: .connected, target: "", opened: .zero)
         (client.local, client.peer, client.linked) = (relay, .v4(host: "127.0.0.1", port: 40_000), SocketID(3))
-        var target = SocketSnapshot(id: SocketID(3), role: .client, phase: .connected, target: "h.example:443", opened: .zero)
+        var target = SocketSnapshot(
+            id: SocketID(3), role: .client, phase: .connected, target: "h.example:443", opened: .zero)
         (target.peer, target.linked) = (server, SocketID(2))
         if isSecure { target.tls = TLSSnapshot(role: .client, phase: .secure, asked: .zero) }
         snapshot.sockets = [client, target]

@@ -168,20 +168,24 @@ extension DetailBuilder {
 
     var totals: [Row] {
         guard socket.role != .listener else { return [] }
-        var rows = [rule("totals")]
+        let rows = [rule("totals")]
         func word(_ name: String, _ value: String, _ role: Role = .plain) -> Line {
             var line = Line(name + " ", Style(.dim))
             line.append(value, Style(role))
             return line
         }
-        rows += wrapped(
-            [
-                word("rx", Format.size(socket.received), .received), word("tx", Format.size(socket.sent), .sent),
+        var words = [
+            word("rx", Format.size(socket.received), .received), word("tx", Format.size(socket.sent), .sent),
+        ]
+        // The operations of other programs are not known.
+        if socket.ends == nil, socket.host == nil {
+            words += [
                 word("reads done", String(socket.reading.completed)),
                 word("writes done", String(socket.writing.completed)),
                 word("prebuffer", Format.size(socket.prebuffered)),
-            ], separator: "   ")
-        return rows + lastBytes
+            ]
+        }
+        return rows + wrapped(words, separator: "   ") + lastBytes
     }
 
     /// The newest bytes of both directions, as far as the traffic is known.

@@ -28,10 +28,11 @@ extension QueueLines {
 }
 
 extension DetailBuilder {
-    /// Returns the two ends of a captured connection.
+    /// Returns the two ends of a captured connection. Nothing is known about either in a file.
     func captured(_ ends: CapturedEnds) -> [Row] {
-        [("client", ends.local), ("server", ends.peer)].flatMap { name, end -> [Row] in
-            var rows = [rule(name, right: end == nil ? "not on this host, or not seen" : "")]
+        if ends == CapturedEnds() { return [] }
+        return [("client", ends.local), ("server", ends.peer)].flatMap { name, end -> [Row] in
+            var rows = [rule(name, right: end == nil ? "not seen here" : "")]
             guard let end else { return rows }
             var words = [safe(end.host.programText)]
             if let descriptor = end.descriptor { words.append(Line("fd \(descriptor)", Style(.dim))) }

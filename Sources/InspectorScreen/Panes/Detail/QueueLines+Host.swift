@@ -104,7 +104,7 @@ extension DetailBuilder {
         guard let peer = host.peer, let other = model.shown?.socket(peer), let facts = other.host else { return [] }
         var words = [Line("\(peer)", Style(.heading)), safe(facts.programText)]
         if let descriptor = other.descriptor { words.append(Line("fd \(descriptor)")) }
-        words.append(safe(facts.asksWords ?? "what it does is unknown"))
+        words.append(safe(facts.asksWords ?? "activity unknown"))
         return [rule("other end", right: model.naming("{other-leg} goes there"))] + wrapped(words, separator: "  ")
     }
 }
