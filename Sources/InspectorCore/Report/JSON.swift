@@ -65,6 +65,11 @@ package indirect enum JSON: Equatable, Sendable {
 
     private static func quote(_ string: String, to text: inout String) {
         text += "\""
+        defer { text += "\"" }
+        // Nearly all names and values are plain, and lines are many when thousands of connections close.
+        guard !string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }) else {
+            return text += string
+        }
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -80,7 +85,6 @@ package indirect enum JSON: Equatable, Sendable {
                 }
             }
         }
-        text += "\""
     }
 
     private static func escape(_ unit: UInt16) -> String {

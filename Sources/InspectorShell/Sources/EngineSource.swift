@@ -28,6 +28,8 @@ package final class EngineSource: OpeningSource {
         configuration.name = "socktui"
         configuration.capturesTraffic = true
         (configuration.trafficLimit, configuration.totalTrafficLimit) = (limits.each, limits.all)
+        // Thousands of connections may come between two looks.
+        configuration.eventCapacity = 1 << 14
         // Users come back to see why a connection ended. At least 512 closed ones are kept in any case.
         configuration.closedRetention = .seconds(3_600)
         engine = SocketEngine(configuration)
@@ -184,8 +186,9 @@ package final class EngineSource: OpeningSource {
         }
     }
 
-    /// Stops every listener, so that no socket file remains.
+    /// Stops every listener, so that no socket file remains. What is then closed is listed whole, however much it is.
     package func close() {
+        engine.makeRoomForEndings()
         keeper.stopListeners()
         webSockets.stopListeners()
         datagrams.closeAll()

@@ -179,7 +179,7 @@ final class ReportRun {
     }
 
     /// Takes what has happened until now, and closes every socket of this program, so that the last lines say how each
-    /// ended. Gives up when `farewell` has passed.
+    /// ended. Gives up on those that have not closed when `farewell` has passed.
     private func closeAll() -> [String] {
         (isClosing, farewellEnd) = (true, farewellEnd ?? .now + Self.farewell)
         if runner.child.stop() { farewellEnd = .now + Self.farewell }
@@ -196,9 +196,18 @@ final class ReportRun {
             isLate = isLate && (isOlder || isUnderWay)
             text += last.map(absorb) ?? []
             open = last.map { closing.step($0, runner.sources) } ?? 0
-        } while (isLate || open > 0 || child?.isRunning ?? false) && .now < end
+        } while !isUnderWay && (isLate || (open > 0 || child?.isRunning ?? false) && .now < end)
+        farewellEnd = max(farewellEnd ?? .now, .now + Self.reading)
         return text
     }
+
+    /// When the snapshot of a pass that ends at `end` is given up. The last ones of this program's own sockets are
+    /// waited for, however many there are: the engine always answers.
+    private func patience(_ end: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        isClosing && !closesOwn ? farewellEnd ?? end : end + Self.limit
+    }
+
+    private var closesOwn: Bool { isClosing && runner.sources.present != nil }
 
     /// Waits for a tick and requests a snapshot. Returns early once a signal ends the run. The last snapshots follow
     /// each other at once.
@@ -220,7 +229,7 @@ final class ReportRun {
             if signal != nil, !isClosing { return }
             listen()
             for message in inbox.take() { hasSnapshot = absorb(message) || hasSnapshot }
-            if !hasSnapshot, .now > (isClosing ? farewellEnd : nil) ?? end + Self.limit { return }
+            if !hasSnapshot, .now > patience(end) { return }
         }
     }
 
@@ -308,8 +317,9 @@ final class ReportRun {
 
     /// A stream that lacks events is not what was asked for. A single snapshot has the latest ones only.
     private var losses: [String] {
-        guard !isOnce, !isSilent, lines.lost > 0 else { return [] }
-        return ["\(lines.lost) events were overwritten before they could be read"]
+        guard !isOnce, !isSilent else { return [] }
+        return (lines.lost > 0 ? ["\(lines.lost) events were overwritten before they could be read"] : [])
+            + (closesOwn && isUnderWay ? ["the last events could not be read in time"] : [])
     }
 
     private var outcomes: [String] {
