@@ -231,10 +231,10 @@ extension SourceList {
         }
     }
 
-    /// What the recording lost, as sentences.
+    /// What the recording and the key logs lost, as sentences.
     private var recordingLosses: [String] {
-        guard let recording = recordingStatus else { return [] }
-        var losses: [String] = []
+        var losses = KeyLogFile.losses
+        guard let recording = recordingStatus else { return losses }
         if let missing = recordingState?.missing { losses.append("--record: \(missing) are missing from the file") }
         if let problem = recording.problem { losses.append(problem) }
         if !recording.hasEnded { losses.append("--record: the end of the recording could not be written in time") }

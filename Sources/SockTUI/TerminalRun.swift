@@ -77,8 +77,11 @@ enum TerminalRun {
         if let trap = invocation.trap { crash(trap) }
         let signal = loop.run().signal
         leave()
-        runner.finish()
-        return Program.end(signal.map { .signal($0) } ?? .status(runner.child.status ?? 0), sources)
+        runner.finish(signal)
+        let failures = invocation.opening.isEmpty ? [] : loop.failures
+        for failure in failures { _ = Program.complain(failure, status: .failure) }
+        let status = runner.child.status ?? (failures.isEmpty ? 0 : 1)
+        return Program.end(signal.map { .signal($0) } ?? .status(status), sources)
     }
 
     /// Gives the inspected programs priority over drawing on a busy host. Looks get their own low priority from their

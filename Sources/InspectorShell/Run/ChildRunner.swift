@@ -163,16 +163,18 @@ package final class ChildRunner: Sendable {
         state.withLock { state in state.process.map { kill(-$0, number) == 0 } ?? false }
     }
 
-    /// Ends the program if it is running, with SIGTERM, and after one second with SIGKILL. None is started after that.
-    /// Returns whether it was running.
+    /// Ends the program if it is running, with a signal, and with SIGTERM and SIGKILL if it does not end by it. None is
+    /// started after that. Returns whether it was running.
     @discardableResult
-    package func stop() -> Bool {
+    package func stop(by first: Int32 = SIGTERM) -> Bool {
         state.withLock { $0.isStopped = true }
-        guard signal(SIGTERM) else { return false }
+        guard signal(first) else { return false }
         // A stopped program handles no signal until it continues.
         signal(SIGCONT)
-        guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return true }
-        signal(SIGKILL)
+        for next in first == SIGTERM ? [SIGKILL] : [SIGTERM, SIGKILL] {
+            guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return true }
+            signal(next)
+        }
         _ = gone.wait(timeout: .now() + Self.patience)
         return true
     }

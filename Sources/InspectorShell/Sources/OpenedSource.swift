@@ -16,8 +16,9 @@ package final class OpenedSource: SocketSource {
         /// What the contents lack, once they were read.
         var missing: String?
         var isClosing = false
-        /// The reason why the file couldn't be read to its end, until it was reported.
+        /// The reason why the file couldn't be read to its end, and whether it was reported.
         var problem: String?
+        var hasTold = false
         /// The state at an earlier instant, while that is shown.
         var past: OpenedCapture?
         /// The last instant jumped to whose history was reported. See `SnapshotRequest.jump`.
@@ -204,6 +205,9 @@ package final class OpenedSource: SocketSource {
         _ = take(capture.takeItems(), 100)
     }
 
+    /// The reason why the file couldn't be read to its end, or `nil`.
+    package var problem: String? { state.withLock { $0.problem } }
+
     // MARK: SocketSource
 
     package func info(ordinal: Int) -> ProgramInfo {
@@ -248,6 +252,11 @@ package final class OpenedSource: SocketSource {
     package var hasAnswered: Bool { state.withLock { $0.ending != nil } }
 
     package func perform(_ command: SocketCommand) {}
-    package func takeNotices() -> [String] { state.withLock { $0.problem.take().map { [$0] } ?? [] } }
+    package func takeNotices() -> [String] {
+        state.withLock { state in
+            defer { state.hasTold = state.problem != nil }
+            return state.hasTold ? [] : [state.problem].compactMap { $0 }
+        }
+    }
     package func close() { state.withLock { $0.isClosing = true } }
 }

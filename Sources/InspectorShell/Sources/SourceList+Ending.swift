@@ -30,7 +30,7 @@ extension SourceList {
     /// programs could see, such as socket files.
     package func close() {
         let recording = recording.withLock { $0 }
-        if recording != nil { recordEnd() }
+        if let recording, !recording.recorder.status.hasEnded { recordEnd() }
         for entry in entries { entry.source.close() }
         (present?.source as? EngineSource)?.engine.stopInspections()
         recording?.end()

@@ -154,9 +154,10 @@ struct EffectRunner: Sendable {
         }
     }
 
-    /// Ends the running program, and waits briefly for its last output.
-    func finish() {
-        child.stop()
+    /// Ends the running program, by the signal that ends this one if there is one, and waits briefly for its last
+    /// output.
+    func finish(_ signal: Int32?) {
+        child.stop(by: signal ?? SIGTERM)
         dissector.stop()
         _ = writes.wait(timeout: .now() + .seconds(1))
     }

@@ -32,7 +32,9 @@ final class RunLoop {
     var whyNothingGoesOn: String? { model.whyNothingGoesOn }
 
     /// What opened files and attached programs failed with.
-    var failures: [String] { model.shared.programs.compactMap(\.failure) }
+    var failures: [String] {
+        model.shared.programs.compactMap(\.failure) + runner.sources.openedFiles.compactMap(\.file.problem)
+    }
 
     /// The error of the last request, if it failed.
     var problem: String? { model.notice.flatMap { $0.isError ? $0.text : nil } }
@@ -52,6 +54,8 @@ final class RunLoop {
 
     /// Ten per second: fast enough to watch, slow enough to read.
     static let tick = Duration.milliseconds(100)
+    /// How long the last lines wait for a reader once a signal ends the loop.
+    private static let farewell = Duration.milliseconds(900)
 
     init(model: Model, screen: any Screen, runner: EffectRunner) {
         self.model = model
@@ -68,10 +72,7 @@ final class RunLoop {
         while !effects.isEmpty, !messages.contains(where: \.isSnapshot), ContinuousClock.now < end {
             var pipe = pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)
             poll(&pipe, 1, 10)
-            // Handle signals that end the program first: it must not take the terminal back before it ends.
-            let signals = runner.inbox.takeSignals()
-            for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
-            if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
+            hearSignals()
             messages += runner.inbox.take()
         }
         handle(messages)
@@ -90,10 +91,7 @@ final class RunLoop {
         let ready = wait()
         let keys = screen.descriptor == nil ? [] : screen.input()
         if ready.hungUp || isFruitless(ready, keys) { ending = .signal(SIGHUP) }
-        // Handle signals that end the program first: it must not take the terminal back before it ends.
-        let signals = runner.inbox.takeSignals()
-        for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
-        if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
+        hearSignals()
         // Respond to keys before examining a snapshot with many sessions.
         if !keys.isEmpty { handle(keys) }
         let messages = runner.inbox.take()
@@ -139,6 +137,22 @@ final class RunLoop {
         return fruitlessReads > 1000
     }
 
+    /// Handles the signals that have arrived, those that end the program first: it must not take the terminal back
+    /// before it ends.
+    private func hearSignals() {
+        let signals = runner.inbox.takeSignals()
+        for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
+        if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
+    }
+
+    /// Ends a write that waits for a reader once a signal ends the program.
+    var interruption: StandardStream.Interruption {
+        StandardStream.Interruption(descriptor: runner.inbox.readEnd) { [self] in
+            hearSignals()
+            return ending != nil
+        }
+    }
+
     private static func isAboutStopping(_ signal: Int32) -> Bool { signal == SIGCONT || signal == SIGTSTP }
 
     private func heard(_ signal: Int32) {
@@ -148,10 +162,12 @@ final class RunLoop {
             screen.resume()
             draw()
         case SIGTSTP: perform(.suspend)
-        // The running program gets the first one, and this one continues as long as it does.
+        // The running program gets the first one, and this one continues as long as it does. TERM and HUP end this one
+        // too, which passes them on as it ends.
         case SIGINT where !hasPassed && runner.child.signal(SIGINT): hasPassed = true
         default:
             ending = ending ?? .signal(signal)
+            StandardStream.giveUpErrors(at: .now + Self.farewell)
             CrashGuard.endAtNextSignal()
         }
     }

@@ -339,9 +339,12 @@ final class ReportRun {
         }
     }
 
-    /// The exit status of the program that was run, if there was one.
+    /// The exit status: that of the program that was run, if there was one.
     private var status: Int32 {
-        guard let status = runner.child.status else { return complaints.isEmpty ? 0 : 1 }
+        guard let status = runner.child.status else {
+            let failure: ExitStatus = runner.sources.hasFoundNothing ? .nothing : .failure
+            return complaints.isEmpty ? 0 : failure.rawValue
+        }
         return losses.isEmpty ? status : max(1, status)
     }
 
@@ -351,8 +354,7 @@ final class ReportRun {
         runner.sources.close()
         let status = runner.sources.statusWithLosses(status)
         let outcome = put(text + (last.map { lines.end($0, status: status, signal: signal) } ?? []))
-        for note in notes { _ = Program.complain(note, status: .success) }
-        return ending(after: outcome)
+        return ending(after: outcome, notes)
     }
 
     /// Takes the signals that have arrived. A stop signal takes effect here.
@@ -368,7 +370,9 @@ final class ReportRun {
             case _ where passes(number): break
             default:
                 if signal != nil { CrashGuard.die(by: number) }
-                (signal, farewellEnd) = (number, .now + Self.farewell)
+                let end = ContinuousClock.now + Self.farewell
+                (signal, farewellEnd) = (number, end)
+                StandardStream.giveUpErrors(at: end)
                 CrashGuard.endAtNextSignal()
             }
         }
@@ -389,9 +393,14 @@ final class ReportRun {
         }
     }
 
-    private func ending(after outcome: StandardStream.Outcome) -> Ending {
+    private func ending(after outcome: StandardStream.Outcome, _ notes: [String] = []) -> Ending {
         // A program that is stopped because nobody reads has the status of that.
         runner.child.stop()
+        // Nothing is left to write but lines for standard error, which may have no reader.
+        runner.sources.close()
+        CrashGuard.endAtNextSignal()
+        hear()
+        for note in notes { _ = Program.complain(note, status: .success) }
         for complaint in complaints { _ = Program.complain(complaint, status: .failure) }
         let status = Program.status(of: outcome, otherwise: status)
         return signal.map { .signal($0) } ?? .status(status)

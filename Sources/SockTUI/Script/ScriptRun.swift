@@ -52,7 +52,7 @@ enum ScriptRun {
             StartOffersProvider.find(recent: RecentTargets.ofThisUser(), for: inbox)
         }
         loop.start(invocation.opening)
-        defer { runner.finish() }
+        defer { runner.finish(loop.ending?.signal) }
         do throws(ScriptDriver.Failure) {
             try ScriptDriver(loop: loop, screen: screen).run(script)
             if let signal = loop.ending?.signal { return .signal(signal) }
@@ -61,7 +61,8 @@ enum ScriptRun {
             return .status(failures.isEmpty ? 0 : 1)
         } catch {
             if let signal = loop.ending?.signal { return .signal(signal) }
-            StandardStream.output.write(error.picture + "\n")
+            StandardStream.output.write(error.picture + "\n", until: loop.interruption)
+            if let signal = loop.ending?.signal { return .signal(signal) }
             return .status(Program.complain("\(path):\(error.line): \(error.sentence)", status: .failure))
         }
     }
