@@ -83,7 +83,10 @@ struct EndingTests {
             Case("nothing found", "S attach nosuchprogram --json", 4, "nosuchprogram"),
             Case("nothing found", "S attach nosuchprogram --once", 4, "nosuchprogram"),
             Case("nothing found", "S ctl nosuchprogram fault list", 4, "nosuchprogram"),
-            Case("nothing found", "S host --check program:nosuchprogram --json | grep -q '\"problem\":\"prog'; exit $PIPESTATUS", 4, "matches"),
+            Case(
+                "nothing found",
+                "S host --check program:nosuchprogram --json | grep -q '\"problem\":\"prog' || exit 9; exit $PIPESTATUS",
+                4, "matches"),
             Case("file gone", "S run -- nosuchprogram", 127, "no such command"),
             Case("file gone", "S run -- $text", 126, "Permission denied"),
             Case("file gone", "S connect unix:/no/such --json", 1, "No such file"),

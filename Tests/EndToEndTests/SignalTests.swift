@@ -129,7 +129,8 @@ struct SignalTests {
         #expect(peer.endSignal == SIGTERM)
     }
 
-    @Test("in a script, TERM and HUP end the program that is run too, which gets the same", arguments: [SIGTERM, SIGHUP])
+    @Test(
+        "in a script, TERM and HUP end the program that is run too, which gets the same", arguments: [SIGTERM, SIGHUP])
     func child(signal: Int32) throws {
         folder.write("wait 1m never\n", to: "keys")
         let traps = [SIGTERM, SIGHUP].map { "trap 'echo \($0) >> got; exit' \($0); " }.joined()

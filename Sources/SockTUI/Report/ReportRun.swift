@@ -298,18 +298,12 @@ final class ReportRun {
 
     /// The refusals, and the requested connections that failed. Failed connections in the demo are intended.
     private var failures: [String] {
-        if let programs { return refusals + programs.compactMap(\.failure) + (isOnce ? unseen(programs) : []) }
+        if let programs { return refusals + programs.compactMap(\.failure) + (isOnce ? programs.unseen(in: last) : []) }
         guard endsByItself, let last else { return refusals }
         if let child, child.wasUnseen || child.ending?.wasStarted == false { return refusals + [child.farewell ?? ""] }
         // A connection that failed at once was refused, and is in the last snapshot too.
         let failures = last.failures(of: conversation?.partner)
         return refusals + failures.filter { failure in !refusals.contains { failure.hasSuffix($0) } }
-    }
-
-    /// Reports programs that are inspected from outside without a socket that can be seen.
-    private func unseen(_ programs: [ProgramInfo]) -> [String] {
-        guard last?.sockets.isEmpty == true else { return [] }
-        return programs.filter(\.isOutside).map { "\($0.title) has no sockets that can be seen" }
     }
 
     /// The failures reported at the end.
@@ -332,13 +326,6 @@ final class ReportRun {
         }
     }
 
-    /// What opened files lack, which is not a failure. A capture's losses are told once it has ended.
-    private var notes: [String] {
-        (programs ?? []).filter { !$0.isOutside && $0.dropped == nil }.compactMap { program in
-            program.missing.map { "\(program.name): \($0)" }
-        }
-    }
-
     /// The exit status: that of the program that was run, if there was one.
     private var status: Int32 {
         guard let status = runner.child.status else {
@@ -354,7 +341,7 @@ final class ReportRun {
         runner.sources.close()
         let status = runner.sources.statusWithLosses(status)
         let outcome = put(text + (last.map { lines.end($0, status: status, signal: signal) } ?? []))
-        return ending(after: outcome, notes)
+        return ending(after: outcome, programs?.notes ?? [])
     }
 
     /// Takes the signals that have arrived. A stop signal takes effect here.
