@@ -368,8 +368,7 @@ final class ReportRun {
     /// Writes lines to standard output. Signals are handled even while the reader is stalled. The first that ends the
     /// run gives the reader `farewell`; without one, it has all the time it needs.
     private func put(_ lines: [String]) -> StandardStream.Outcome {
-        guard !lines.isEmpty, !isSilent else { return .written }
-        return StandardStream.output.write(lines.joined(separator: "\n") + "\n", until: interruptible)
+        isSilent ? .written : StandardStream.output.write(lines: lines, until: interruptible)
     }
 
     private var interruptible: StandardStream.Interruption {
