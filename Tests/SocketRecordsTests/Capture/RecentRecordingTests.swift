@@ -80,7 +80,7 @@ struct RecentRecordingTests {
             var (snapshot, _) = Self.state(step)
             snapshot.sockets = (1...100).map { number in
                 var socket = SocketSnapshot(
-                    id: SocketID(number), role: .client, phase: .connected, target: "a:1", opened: Self.begin)
+                    id: SocketID(UInt64(number)), role: .client, phase: .connected, target: "a:1", opened: Self.begin)
                 socket.received = UInt64(step) * 4
                 return socket
             }
