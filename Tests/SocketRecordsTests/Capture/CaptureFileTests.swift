@@ -143,7 +143,7 @@ struct CaptureFileTests {
         func fragment(_ range: Range<Int>, isLast: Bool) -> CapturedPacket {
             let place = UInt8(range.lowerBound | (isLast ? 0 : 1))
             var bytes: [UInt8] = [0x60, 0, 0, 0, 0, UInt8(8 + range.count), 44, 64]
-            for end in [UInt8(1), 2] { bytes += [0x20, 1, 0x0D, 0xB8] + Array(repeating: 0, count: 11) + [end] }
+            for end in [UInt8(1), 2] { bytes += [0x20, 1, 0x0D, 0xB8] + Array(repeating: UInt8(0), count: 11) + [end] }
             bytes += [60, 0, 0, place, 0, 0, 0, 9] + datagram[range]
             var packet = CapturedPacket(interface: 0, link: LinkType.raw.rawValue)
             (packet.bytes, packet.length) = (bytes[...], bytes.count)
