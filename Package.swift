@@ -61,10 +61,12 @@ let package = Package(
         .target(name: "CSockTUITerminal"),
         // Declares libpcap, and loads it when it is asked for: it is no dependency.
         .target(name: "CSockTUIPcap"),
+        // Takes the connects of a program that is run.
+        .target(name: "CSockTUIRun"),
         // What the inspector does to sockets, files and processes; it knows no screen.
         .target(
             name: "InspectorShell",
-            dependencies: ["SocketKit", "SocketExport", "InspectorCore", "HostSockets", "CSockTUIPcap"],
+            dependencies: ["SocketKit", "SocketExport", "InspectorCore", "HostSockets", "CSockTUIPcap", "CSockTUIRun"],
             swiftSettings: strict),
         // The program: command line, terminal, run loop.
         .executableTarget(

@@ -22,7 +22,7 @@ struct WallTests {
         // No screen: what it does can be asked for by a key, a command line or another program.
         "InspectorShell": [
             "SocketKit", "SocketCore", "SocketRecords", "SocketWorkshop", "SocketExport", "InspectorCore",
-            "HostSockets", "CSockTUIPcap", "Glibc", "Dispatch", "Synchronization",
+            "HostSockets", "CSockTUIPcap", "CSockTUIRun", "Glibc", "Dispatch", "Synchronization",
         ],
         "SockTUI": [
             "InspectorShell", "InspectorScreen", "InspectorCore", "SocketExport", "SocketWorkshop", "SocketRecords",

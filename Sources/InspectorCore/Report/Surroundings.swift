@@ -47,7 +47,7 @@ extension SocketJSON {
             JSON.Member("name", JSON(child.name)), JSON.Member("process", JSON(child.process)),
             JSON.Member("via", JSON(child.via.rawValue)), JSON.Member("state", state),
             JSON.Member("status", status), JSON.Member("signal", signal), JSON.Member("connections", connections),
-            JSON.Member("problem", problem),
+            JSON.Member("not_shown", JSON(child.passed.total)), JSON.Member("problem", problem),
         ]
     }
 

@@ -6,6 +6,7 @@ extension Model {
     /// Handles the program's news. Its end is shown at once.
     mutating func absorb(_ news: ChildNews) {
         let hadEnded = shared.child?.ending != nil
+        if let note = news.state.note, shared.child?.note == nil { notice = Notice(text: note, isError: true) }
         shared.child = news.state
         output.absorb(news)
         guard !hadEnded, let farewell = news.state.farewell else { return }

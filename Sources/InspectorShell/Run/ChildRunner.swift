@@ -1,10 +1,11 @@
+import CSockTUIRun
 import Dispatch
 import Glibc
 import InspectorCore
 import SocketKit
 import SocketWorkshop
 
-/// The program of a `run`: its relays, the program itself, and its end, which also ends the relays.
+/// The program of a `run`: its relays, the program itself, and its end, which also ends the proxies.
 package final class ChildRunner: Sendable {
     private struct State {
         var child: ChildState?
@@ -15,6 +16,8 @@ package final class ChildRunner: Sendable {
         var process: pid_t?
         /// Set when this run is ending. Nothing is started from then on.
         var isStopped = false
+        /// Takes the program's connects, or `nil` if it is offered proxies.
+        var relay: ConnectRelay?
         /// How the program ended. Reported once its last connections are counted.
         var ending: ChildEnding?
     }
@@ -22,6 +25,7 @@ package final class ChildRunner: Sendable {
     private let sources: SourceList
     private let state = Lock(State())
     private let output = ChildOutput()
+    private let passed = PassedTally()
     /// Whether the program's output is shown on a screen. Otherwise it goes to this program's standard error.
     private let showsOutput: Bool
     private let queue = DispatchQueue(label: "socktui.child")
@@ -92,7 +96,7 @@ package final class ChildRunner: Sendable {
             let spawn = Spawn(
                 path: path, arguments: request.arguments, environment: request.environment(own, proxies: proxies),
                 streams: [input, written, written], hasOwnSession: true)
-            guard let process = try begin(spawn) else {
+            guard let process = try launch(spawn, request) else {
                 if showsOutput { ends.forEach { close($0) } }
                 return
             }
@@ -106,6 +110,66 @@ package final class ChildRunner: Sendable {
             if showsOutput { ends.forEach { close($0) } }
             end(.notStarted("run: \(error.sentence)", status: error.status))
         }
+    }
+
+    /// Starts the program, with its connects taken if that was requested. Returns `nil` if this run is ending, or begins
+    /// again with proxies.
+    private func launch(_ spawn: Spawn, _ request: RunRequest) throws(CommandPath.Problem) -> pid_t? {
+        guard request.via == .connect else { return try begin(spawn) }
+        guard let relay = sources.own.source.connectRelay(timeout: request.timeout), let gate = ConnectGate() else {
+            offerProxies(request, because: "no descriptor is left")
+            return nil
+        }
+        let started: pid_t?
+        do throws(CommandPath.Problem) { started = try begin(gate.wrap(spawn)) } catch {
+            gate.close()
+            throw error
+        }
+        guard let process = started else {
+            gate.close()
+            return nil
+        }
+        switch gate.admit(process) {
+        case .gone: break
+        case .runs(let gift): answer(gift, relay)
+        case .refused(let reason):
+            reap(process)
+            offerProxies(request, because: reason)
+            return nil
+        case .notExecuted(let number):
+            reap(process)
+            throw CommandPath.Problem(number, request.arguments[0])
+        }
+        return process
+    }
+
+    /// Answers the program's calls until no process makes any.
+    private func answer(_ gift: crun_gift, _ relay: ConnectRelay) {
+        state.withLock { $0.relay = relay }
+        DispatchQueue(label: "socktui.connects").async { @Sendable [passed] in
+            ConnectLoop(gift, inbox: ConnectInbox(), relay: relay, passed: passed).run()
+            gift.close()
+        }
+    }
+
+    /// Runs the program with proxies, because its connects can't be taken.
+    private func offerProxies(_ request: RunRequest, because reason: String) {
+        var request = request
+        request.via = .http
+        let note = "connects can't be taken here (\(reason)), so \(request.name) is offered an HTTP proxy"
+        state.withLock { state in
+            state.child = ChildState(name: request.name, via: request.via)
+            state.child?.note = note
+            state.isNews = true
+        }
+        open(request.via.kinds[...], request, [:])
+    }
+
+    /// Takes the end of a process that did not become the program.
+    private func reap(_ process: pid_t) {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        state.withLock { $0.process = nil }
     }
 
     /// Starts the program. Returns `nil` if this run is ending. A signal that arrives meanwhile waits for the lock, so
@@ -144,7 +208,8 @@ package final class ChildRunner: Sendable {
     private func end(_ ending: ChildEnding) {
         look { @Sendable [self] snapshot in
             let listeners = state.withLock { $0.listeners }
-            let accepted = listeners.reduce(0) { $0 + (snapshot?.socket($1.own)?.accepted ?? 0) }
+            let taken = state.withLock { $0.relay?.count ?? 0 }
+            let accepted = listeners.reduce(UInt64(taken)) { $0 + (snapshot?.socket($1.own)?.accepted ?? 0) }
             for listener in listeners { sources.perform(.close(listener, .now)) }
             // Request this afterwards, so that a snapshot taken after the news includes the change.
             look { @Sendable [self] _ in
@@ -184,8 +249,12 @@ package final class ChildRunner: Sendable {
 
     /// Returns the news since the last call, or `nil` if there is none.
     package func news() -> ChildNews? {
-        let written = output.take()
+        let (written, passed) = (output.take(), passed.value)
         return state.withLock { state in
+            if let known = state.child?.passed, known != passed {
+                state.child?.passed = passed
+                state.isNews = true
+            }
             defer { state.isNews = false }
             guard let child = state.child, state.isNews || !written.bytes.isEmpty else { return nil }
             return ChildNews(child, output: written.bytes, dropped: written.dropped)

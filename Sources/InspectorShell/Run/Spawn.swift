@@ -9,6 +9,8 @@ package struct Spawn {
     package var environment: [String]?
     /// The program's standard input, output and error.
     package var streams: [Int32]
+    /// A further descriptor that the program inherits under its number, or `nil` for none.
+    package var inherited: Int32?
     /// Whether the program gets its own session, and so its own process group and no terminal.
     package var hasOwnSession: Bool
 
@@ -33,6 +35,8 @@ package struct Spawn {
             posix_spawnattr_destroy(&attributes)
         }
         for (to, from) in streams.enumerated() { posix_spawn_file_actions_adddup2(&actions, from, Int32(to)) }
+        // This clears the flag that closes it.
+        if let inherited { posix_spawn_file_actions_adddup2(&actions, inherited, inherited) }
         // The child would inherit ignored and blocked signals.
         var signals = sigset_t()
         var none = sigset_t()

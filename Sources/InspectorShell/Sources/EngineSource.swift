@@ -184,6 +184,10 @@ package final class EngineSource: OpeningSource {
         }
     }
 
+    package func connectRelay(timeout: Duration?) -> ConnectRelay? {
+        ConnectRelay(engine: engine, timeout: timeout, control: control)
+    }
+
     /// Stops every listener, so that no socket file remains.
     package func close() {
         keeper.stopListeners()

@@ -13,11 +13,12 @@ extension CommandTable {
     }
 
     static let runOptions: [Option] = [
-        Option(name: "--via", value: .text("PROXY"), commands: ["run"], help: "offer CMD a proxy: http, socks or both")
-        {
+        Option(
+            name: "--proxy", value: .text("PROXY"), commands: ["run"], help: "offer CMD a proxy: http, socks or both"
+        ) {
             (text, request) throws(UsageError) in
-            guard let via = RunRequest.Via(rawValue: text) else {
-                throw UsageError("--via", "\(text) is not a kind of proxy; write http, socks or both")
+            guard let via = RunRequest.Via(rawValue: text), via != .connect else {
+                throw UsageError("--proxy", "\(text) is not a kind of proxy; write http, socks or both")
             }
             request.run.via = via
         },

@@ -294,7 +294,8 @@ final class ReportRun {
         if let child, child.wasUnseen || child.ending?.wasStarted == false { return refusals + [child.farewell ?? ""] }
         // A connection that failed at once was refused, and is in the last snapshot too.
         let failures = last.failures(of: conversation?.partner)
-        return refusals + failures.filter { failure in !refusals.contains { failure.hasSuffix($0) } }
+        let others = failures.filter { failure in !refusals.contains { failure.hasSuffix($0) } }
+        return refusals + others + (child?.remarks.map { "run: \($0)" } ?? [])
     }
 
     /// Reports programs that are inspected from outside without a socket that can be seen.
