@@ -8,6 +8,8 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -106,20 +107,17 @@ static _Noreturn void guard(int socket, struct crun_gift gift) {
   }
 }
 
-// Starts the guard, which is no child of the program, has none of its streams, and is in a session of its own. Returns
-// the socket on which it expects the gift, or -1 with errno.
-static int start_guard(void) {
+// Starts the guard, which has none of the program's streams and is in a session of its own. It is a child of this
+// process's parent, since the program expects none. Returns the socket on which it expects the gift, or -1 with errno.
+static int start_guard(int *process) {
   int ends[2];
   if ((errno = crun_report_pair(ends)) != 0) return -1;
-  pid_t child = fork();
-  if (child < 0) return -1;
-  if (child > 0) {
+  *process = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+  if (*process != 0) {
     close(ends[1]);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
-    return ends[0];
+    return *process < 0 ? -1 : ends[0];
   }
   setsid();
-  if (fork() != 0) _exit(0);
   int nothing = open("/dev/null", O_RDWR);
   for (int stream = 0; stream < 3; stream++) dup2(nothing, stream);
   // It must not keep open what the program inherits, such as the end of a pipe.
@@ -136,7 +134,7 @@ static int start_guard(void) {
 // MARK: Becoming the program
 
 static _Noreturn void fail(int socket, int step, int status) {
-  send_report(socket, (struct crun_report){errno, step}, NULL);
+  send_report(socket, (struct crun_report){.error = errno, .step = step}, NULL);
   _exit(status);
 }
 
@@ -146,8 +144,8 @@ void crun_become(char *const *arguments) {
   int socket = atoi(arguments[2]);
   // A person who types the word gets an error from the parser of options.
   if (fcntl(socket, F_SETFD, FD_CLOEXEC) < 0) return;
-  struct crun_report none = {0, 0};
-  int watched = start_guard();
+  struct crun_report none = {0};
+  int watched = start_guard(&none.guard);
   if (watched < 0) fail(socket, 1, 126);
   int memory = memfd_create("socktui-waiting", MFD_CLOEXEC);
   if (memory < 0 || ftruncate(memory, CRUN_MEMORY) < 0) fail(socket, 1, 126);

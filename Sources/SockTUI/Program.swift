@@ -85,6 +85,8 @@ enum Program {
         // A run that wants a screen and has none prints text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
+        case .terminal where invocation.program?.input == "-" && isatty(STDIN_FILENO) == 1:
+            return complain("--stdin: - is the terminal, which the screen reads", status: .usage)
         case .terminal where invocation.report.span != nil:
             return complain("--for: goes with --once, --json or a pipe; a screen runs until you quit", status: .usage)
         default: return TerminalRun.run(invocation, configuration)
@@ -98,7 +100,7 @@ enum Program {
         } catch {
             return CommandPath.Problem(sentence: "run: \(error.sentence)", status: error.status)
         }
-        guard let input = program.input, input.withNative({ access($0, R_OK) }) != 0 else { return nil }
+        guard let input = program.input, input != "-", input.withNative({ access($0, R_OK) }) != 0 else { return nil }
         return CommandPath.Problem(sentence: "--stdin: \(input): \(POSIXErrno(errno).words)", status: 1)
     }
 

@@ -70,10 +70,10 @@ struct ArgumentParserTests {
         #expect(try parse("run curl -v --json x -- -").opening == [.run(wanted)])
         #expect(try parse("run -- curl -v --json x -- -").opening == [.run(wanted)])
         (wanted.via, wanted.input, wanted.timeout) = (.both, "in", .seconds(2))
-        let all = try parse("run --json --via both --stdin in --timeout 2 -- curl -v --json x -- -")
+        let all = try parse("run --json --proxy both --stdin in --timeout 2 -- curl -v --json x -- -")
         #expect(all.opening == [.run(wanted)] && all.mode == .report(.json, isOnce: false))
-        #expect(throws: UsageError("--via", "ftp is not a kind of proxy; write http, socks or both")) {
-            try parse("run --via ftp x")
+        #expect(throws: UsageError("--proxy", "ftp is not a kind of proxy; write http, socks or both")) {
+            try parse("run --proxy ftp x")
         }
         #expect(throws: UsageError("--stdin", "goes with run only")) { try parse("connect h:1 --stdin x") }
     }

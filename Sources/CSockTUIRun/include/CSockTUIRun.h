@@ -22,6 +22,8 @@ struct crun_report {
   int error;
   // 1: fork, 2: seccomp, 3: exec.
   int step;
+  // The process of the guard, a child of the receiver.
+  int guard;
 };
 
 // MARK: In the new process

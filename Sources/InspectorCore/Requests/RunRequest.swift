@@ -27,7 +27,7 @@ package struct RunRequest: Equatable, Sendable {
     /// The program, by its name or path, and its arguments.
     package var arguments: [String]
     package var via: Via
-    /// The file for its standard input, or `nil` for none.
+    /// The file for its standard input, `-` for this program's own, or `nil` for that unless it is a terminal.
     package var input: String?
     /// The time limit for a connect by the relay, or `nil` for the system's.
     package var timeout: Duration?

@@ -76,7 +76,7 @@ package final class ChildRunner: Sendable {
 
     private func spawn(_ request: RunRequest, _ proxies: [ProxyKind: String]) {
         var ends: [Int32] = [-1, -1]
-        let input = (request.input ?? "/dev/null").withNative { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
+        let input = Self.open(request.input)
         guard input >= 0 else {
             let what = request.input.map { "--stdin: \($0)" } ?? "run: /dev/null"
             return end(.notStarted("\(what): \(POSIXErrno(errno).words)", status: 1))
@@ -112,6 +112,13 @@ package final class ChildRunner: Sendable {
         }
     }
 
+    /// Opens what the program reads from: a file, or this program's own input for `-`. Without a name that is a pipe or a
+    /// file, since the screen reads the terminal.
+    private static func open(_ name: String?) -> Int32 {
+        if name == "-" || name == nil && isatty(STDIN_FILENO) == 0 { return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) }
+        return (name ?? "/dev/null").withNative { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
+    }
+
     /// Starts the program, with its connects taken if that was requested. Returns `nil` if this run is ending, or begins
     /// again with proxies.
     private func launch(_ spawn: Spawn, _ request: RunRequest) throws(CommandPath.Problem) -> pid_t? {
@@ -131,24 +138,24 @@ package final class ChildRunner: Sendable {
         }
         switch gate.admit(process) {
         case .gone: break
-        case .runs(let gift): answer(gift, relay)
+        case .runs(let gift, let guardProcess): answer(gift, guardProcess, relay)
         case .refused(let reason):
-            reap(process)
+            forget(process)
             offerProxies(request, because: reason)
             return nil
         case .notExecuted(let number):
-            reap(process)
+            forget(process)
             throw CommandPath.Problem(number, request.arguments[0])
         }
         return process
     }
 
     /// Answers the program's calls until no process makes any.
-    private func answer(_ gift: crun_gift, _ relay: ConnectRelay) {
+    private func answer(_ gift: crun_gift, _ guardProcess: pid_t, _ relay: ConnectRelay) {
         state.withLock { $0.relay = relay }
         DispatchQueue(label: "socktui.connects").async { @Sendable [passed] in
             ConnectLoop(gift, inbox: ConnectInbox(), relay: relay, passed: passed).run()
-            gift.close()
+            gift.close(guardedBy: guardProcess)
         }
     }
 
@@ -166,10 +173,15 @@ package final class ChildRunner: Sendable {
     }
 
     /// Takes the end of a process that did not become the program.
-    private func reap(_ process: pid_t) {
+    private func forget(_ process: pid_t) {
+        Self.reap(process)
+        state.withLock { $0.process = nil }
+    }
+
+    /// Waits for the end of a process.
+    static func reap(_ process: pid_t) {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        state.withLock { $0.process = nil }
     }
 
     /// Starts the program. Returns `nil` if this run is ending. A signal that arrives meanwhile waits for the lock, so

@@ -8,8 +8,8 @@ import SocketCore
 /// die, hands over the filter, and waits for a word before it executes the program.
 struct ConnectGate {
     enum Outcome {
-        /// It is the program now. The caller closes what it gets.
-        case runs(crun_gift)
+        /// It is the program now. The caller closes what it gets, and then waits for the process of the guard.
+        case runs(crun_gift, guardProcess: pid_t)
         /// It ended before that, by a signal.
         case gone
         /// Connects can't be taken here. The process ends. The value says why.
@@ -55,22 +55,28 @@ struct ConnectGate {
         let probe = crun_take(process, theirs)
         guard probe >= 0 else {
             let refusal = "pidfd_getfd: \(POSIXErrno(errno).words)"
-            gift.close()
+            // It waits for a word, and the guard waits for its end.
+            shutdown(ours, Int32(SHUT_RDWR))
+            gift.close(guardedBy: report.guard)
             return .refused(refusal)
         }
         Glibc.close(probe)
+        let process = report.guard
         var word: UInt8 = 1
         _ = send(ours, &word, 1, Int32(MSG_NOSIGNAL))
         // The end of the stream says that the program is executing.
-        guard crun_receive_report(ours, &report, &none) != 0 else { return .runs(gift) }
-        gift.close()
+        guard crun_receive_report(ours, &report, &none) != 0 else { return .runs(gift, guardProcess: process) }
+        gift.close(guardedBy: process)
         return .notExecuted(report.error)
     }
 }
 
 extension crun_gift {
-    /// Closes all of it. The guard then lets calls pass.
-    func close() { for descriptor in [filter, `guard`, memory] where descriptor >= 0 { Glibc.close(descriptor) } }
+    /// Closes all of it, and waits until the guard ends. It does once no process has the filter.
+    func close(guardedBy process: pid_t) {
+        for descriptor in [filter, `guard`, memory] where descriptor >= 0 { Glibc.close(descriptor) }
+        ChildRunner.reap(process)
+    }
 }
 
 /// A process that a `run` started.

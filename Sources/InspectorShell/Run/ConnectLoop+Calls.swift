@@ -58,7 +58,7 @@ extension ConnectLoop {
         let address = KernelAddress(storage)
         switch address.family {
         case AF_INET where length >= address.length, AF_INET6 where length >= address.length, AF_UNSPEC: return address
-        case AF_UNIX: pass(notice.id, .local)
+        case AF_UNIX: pass(notice.id, address.asksForNames ? nil : .local)
         default: pass(notice.id)
         }
         return nil

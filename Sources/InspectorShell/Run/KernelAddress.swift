@@ -52,6 +52,12 @@ struct KernelAddress: Sendable {
             && load(18, as: UInt16.self) == 0xFFFF
     }
 
+    /// Whether it is the socket of the name service's cache, at which the C library of every program tries to ask.
+    var asksForNames: Bool {
+        let path = withUnsafeBytes(of: storage) { String(decoding: $0[2...].prefix { $0 != 0 }, as: UTF8.self) }
+        return path == "/var/run/nscd/socket"
+    }
+
     /// Whether it names no host.
     var isUnspecified: Bool {
         family == AF_INET

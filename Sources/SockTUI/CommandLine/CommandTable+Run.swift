@@ -24,7 +24,7 @@ extension CommandTable {
         },
         Option(
             name: "--stdin", value: .reads("FILE"), commands: ["run"],
-            help: "CMD's standard input; /dev/null by default"
+            help: "CMD's standard input; by default ours (-) unless a terminal"
         ) {
             (path, request) throws(UsageError) in request.run.input = path
         },
