@@ -42,12 +42,12 @@ struct RunTests {
 
     @Test("a rule holds until the server is connected, and breaks the connection at its byte")
     func faults() throws {
-        let server = try Self.server(TemporaryFolder())
-        let url = "http://127.0.0.1:\(server.port)/file"
+        let peer = try Self.server(TemporaryFolder())
+        let url = "http://127.0.0.1:\(peer.port)/file"
         let (outcome, report) = try Self.run("--fault", "upstream after 20 reset", "--", "curl", "-sS", url)
         #expect(outcome.status == 56 && outcome.errors.contains("reset by peer"), "\(outcome)")
-        let legs = Self.legs(report)
-        #expect(legs.last?["sent_bytes"] == .number(20) && legs.last?["relay"]["lost_bytes"] == .number(0))
+        let server = Self.legs(report).first { $0["role"] == .string("client") }
+        #expect(server?["sent_bytes"] == .number(20) && server?["relay"]["lost_bytes"] == .number(0))
         #expect(report.lines("event").filter { $0["event"] == .string("faulted") }.count == 1)
     }
 

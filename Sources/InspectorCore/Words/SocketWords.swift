@@ -11,6 +11,10 @@ extension SocketSnapshot {
     /// Whether the user sends WebSocket messages on it, because it is our own WebSocket or one that a relay forwards.
     package var takesMessages: Bool { ownWebSocket != nil || linked != nil && passingWebSocket != nil }
 
+    /// Whether it is the leg of a relay's client. The client of a program that is run is connected after its target, so
+    /// the numbers tell only for datagrams.
+    package var isClientLeg: Bool { linked.map { role == .accepted || role != .client && id < $0 } ?? false }
+
     /// A WebSocket of other programs whose frames are forwarded here.
     package var passingWebSocket: WebSocketPicture? {
         webSocket?.observation != nil && webSocket?.traffic != nil ? webSocket : nil

@@ -55,7 +55,8 @@ package final class RelayedPair: AsyncSocketDelegate {
 
     package init(
         client: AsyncSocket, target: AsyncSocket, request: RelayRequest, patience: Duration, number: UInt64,
-        control: FaultControl, awaited: (@Sendable (TargetOutcome) -> Void)? = nil, finished: @escaping @Sendable (RelayedPair) -> Void
+        control: FaultControl, awaited: (@Sendable (TargetOutcome) -> Void)? = nil,
+        finished: @escaping @Sendable (RelayedPair) -> Void
     ) {
         self.client = client
         self.target = target

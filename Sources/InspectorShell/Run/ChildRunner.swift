@@ -138,7 +138,11 @@ package final class ChildRunner: Sendable {
         }
         switch gate.admit(process) {
         case .gone: break
-        case .runs(let gift, let guardProcess): answer(gift, guardProcess, relay)
+        case .runs(let gift, let guardProcess):
+            answer(gift, guardProcess, relay)
+            if Self.gainsRights(spawn.path) {
+                note("\(request.name) is a set-uid program, which gains no rights here; with --proxy http it does")
+            }
         case .refused(let reason):
             forget(process)
             offerProxies(request, because: reason)
@@ -163,13 +167,22 @@ package final class ChildRunner: Sendable {
     private func offerProxies(_ request: RunRequest, because reason: String) {
         var request = request
         request.via = .http
-        let note = "connects can't be taken here (\(reason)), so \(request.name) is offered an HTTP proxy"
+        state.withLock { $0.child = ChildState(name: request.name, via: request.via) }
+        note("connects can't be taken here (\(reason)), so \(request.name) is offered an HTTP proxy")
+        open(request.via.kinds[...], request, [:])
+    }
+
+    private func note(_ sentence: String) {
         state.withLock { state in
-            state.child = ChildState(name: request.name, via: request.via)
-            state.child?.note = note
+            state.child?.note = sentence
             state.isNews = true
         }
-        open(request.via.kinds[...], request, [:])
+    }
+
+    /// Whether a program would get other rights than this one's, if it were not for the filter. Root's may.
+    private static func gainsRights(_ path: String) -> Bool {
+        var facts = stat()
+        return geteuid() != 0 && path.withNative { stat($0, &facts) } == 0 && facts.st_mode & (S_ISUID | S_ISGID) != 0
     }
 
     /// Takes the end of a process that did not become the program.
@@ -184,7 +197,7 @@ package final class ChildRunner: Sendable {
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// Starts the program. Returns `nil` if this run is ending. A signal that arrives meanwhile waits for the lock, so
+    /// Starts a process. Returns `nil` if this run is ending. A signal that arrives meanwhile waits for the lock, so
     /// that even one caused by the program's first instruction is handled.
     private func begin(_ spawn: Spawn) throws(CommandPath.Problem) -> pid_t? {
         let started: Result<pid_t, POSIXErrno>? = state.withLock { state in

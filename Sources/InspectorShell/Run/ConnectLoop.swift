@@ -72,7 +72,8 @@ final class ConnectLoop {
                 taken[cookie]?.deadline = nil
                 answer(connect.call, EINPROGRESS)
             }
-            let isAwaited = crun_waits(filter, connect.call) != 0
+            let isAwaited =
+                crun_waits(filter, connect.call) != 0
                 || connect.errorCall.map { crun_waits(filter, $0.id) != 0 } ?? false
             if isAwaited {
                 taken[cookie]?.leftSince = nil

@@ -73,12 +73,11 @@ extension SocketSnapshot {
 }
 
 extension EngineSnapshot {
-    /// Returns the relayed pair of a leg, or `nil` for any other session. The client connects first, so its leg has the
-    /// lower number.
+    /// Returns the relayed pair of a leg, or `nil` for any other session.
     package func pair(of socket: SocketSnapshot) -> RelayPair? {
         guard let linked = socket.linked, let index = position(of: linked), sockets[index].linked == socket.id
         else { return nil }
-        return socket.id < linked
+        return socket.isClientLeg
             ? RelayPair(client: socket, server: sockets[index]) : RelayPair(client: sockets[index], server: socket)
     }
 
