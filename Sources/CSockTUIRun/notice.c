@@ -267,11 +267,13 @@ int crun_accept_from(int listener, uint16_t port, unsigned *strangers) {
 
 int crun_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
-int crun_wait(int first, int second, int milliseconds) {
-  struct pollfd polled[2] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
-  if (poll(polled, 2, milliseconds) <= 0) return 0;
-  int bits = polled[0].revents & POLLIN ? 1 : 0;
-  if (polled[1].revents & POLLIN) bits |= 2;
-  if (polled[0].revents & (POLLHUP | POLLERR | POLLNVAL)) bits |= 4;
-  return bits;
+int crun_wait(const int *descriptors, int count, int milliseconds) {
+  struct pollfd polled[8] = {{0}};
+  if (count > 8) count = 8;
+  for (int index = 0; index < count; index++) polled[index] = (struct pollfd){descriptors[index], POLLIN, 0};
+  if (poll(polled, count, milliseconds) <= 0) return 0;
+  int bits = 0;
+  for (int index = 0; index < count; index++)
+    if (polled[index].revents & POLLIN) bits |= 1 << index;
+  return polled[0].revents & (POLLHUP | POLLERR | POLLNVAL) ? bits | CRUN_HUNG_UP : bits;
 }

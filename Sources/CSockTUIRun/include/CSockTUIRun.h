@@ -117,7 +117,7 @@ int crun_drain_error(int socket);
 int crun_open_towards(const void *from, const void *to);
 
 // Accepts the connection from a port, which is established, and resets all others. Returns -1 if it does not come within
-// a second. `strangers` counts the others.
+// a second, or for port 0 when there are no others. `strangers` counts the others.
 int crun_accept_from(int listener, uint16_t port, unsigned *strangers);
 
 // Closes with RST instead of FIN.
@@ -126,5 +126,7 @@ void crun_reset(int socket);
 // eventfd(2), nonblocking, closed on exec. Returns -1 with errno.
 int crun_event(void);
 
-// poll(2) for input on two descriptors. Returns bits 1 and 2 for input, and 4 if the first has hung up.
-int crun_wait(int first, int second, int milliseconds);
+// poll(2) for input on up to 8 descriptors. Returns a bit for each that has some, in their order, and CRUN_HUNG_UP if the
+// first has hung up.
+#define CRUN_HUNG_UP 256
+int crun_wait(const int *descriptors, int count, int milliseconds);

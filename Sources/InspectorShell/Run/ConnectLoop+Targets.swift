@@ -87,11 +87,18 @@ extension ConnectLoop {
     }
 
     private func accept(_ door: RelayDoors.Door, _ from: KernelAddress) -> Int32 {
+        accept(door.socket, port: from.rawPort)
+    }
+
+    private func accept(_ listener: Int32, port: UInt16) -> Int32 {
         var strangers: UInt32 = 0
-        let leg = crun_accept_from(door.socket, from.rawPort, &strangers)
+        let leg = crun_accept_from(listener, port, &strangers)
         if strangers > 0 { passed.change { $0.strangers += Int(strangers) } }
         return leg
     }
+
+    /// Resets connections that no call announced.
+    func refuseStrangers(at listener: Int32) { _ = accept(listener, port: 0) }
 
     private func fail(_ connect: TakenConnect, _ error: Int32) {
         taken[connect.cookie] = nil

@@ -36,8 +36,11 @@ final class ConnectLoop {
     /// Answers until no process has the filter, or until it is told to stop.
     func run() {
         var isRunning = true
+        let watched = [filter, inbox.event] + doors.sockets
         while isRunning {
-            let bits = crun_wait(filter, inbox.event, wait)
+            let bits = crun_wait(watched, Int32(watched.count), wait)
+            // What a call announced is accepted with the call, so this is something else.
+            if bits & (CRUN_HUNG_UP - 1) & ~3 != 0 { doors.sockets.forEach(refuseStrangers) }
             if bits & 1 != 0, let notice = receive() { handle(notice) }
             for message in inbox.take() {
                 switch message {
@@ -46,7 +49,7 @@ final class ConnectLoop {
                 }
             }
             if !waiting.isEmpty { checkWaiting() }
-            if bits & 4 != 0, bits & 1 == 0 { isRunning = false }
+            if bits & CRUN_HUNG_UP != 0, bits & 1 == 0 { isRunning = false }
         }
         for connect in taken.values { drop(connect) }
         doors.close()
