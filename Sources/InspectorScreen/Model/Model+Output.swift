@@ -9,6 +9,8 @@ extension Model {
         if let note = news.state.note, shared.child?.note == nil { notice = Notice(text: note, isError: true) }
         shared.child = news.state
         output.absorb(news)
+        // A program may run for long before it has a connection.
+        if tab == .start, news.state.ending?.wasStarted != false { tab = .list }
         guard !hadEnded, let farewell = news.state.farewell else { return }
         let more = output.text.total > 0 && tab != .output ? naming("; {output} shows its output", in: .list) : ""
         notice = Notice(text: farewell + more, isError: news.state.wasUnseen)
