@@ -36,12 +36,12 @@ extension AsyncSocket: DeliveringHandle {
     /// Why the last session ended, or `nil` if the local side closed it.
     var lastError: SocketError? { closeRecord?.error }
 
-    func awaits(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.operations[operation] != nil } }
+    func awaits(_ operation: OperationID) -> Bool { state.withLock { $0.isAwaited && $0.awaited.awaits(operation) } }
 
     /// Whether the task that awaits this operation was cancelled and has no answer yet.
     func hasGivenUp(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.isGivenUp(operation) } }
 
-    var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
+    var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads } }
 
     /// Whether there is a delegate, or `nil` if callbacks don't run on the engine's queue or a task awaits something.
     func hasInlineDelegate(in engine: EngineState) -> Bool? {
@@ -57,7 +57,7 @@ extension AsyncSocket: DeliveringHandle {
     /// How callbacks are delivered, for a snapshot. `reading` is the current read.
     func callbacks(reading: OperationID?, in engine: EngineState) -> CallbackSnapshot {
         let (isAwaited, pump, delegate) = state.withLock { state in
-            (reading.map { state.awaited.operations[$0] != nil } ?? true, state.pump, state.delegate)
+            (reading.map { state.awaited.awaits($0) } ?? true, state.pump, state.delegate)
         }
         // This may be the delegate's last reference.
         if let delegate { engine.retire(delegate) }
@@ -73,7 +73,7 @@ extension AsyncSocket: DeliveringHandle {
     private enum Way {
         case here((any AsyncSocketDelegate)?)
         case pump(DelegatePump)
-        case awaited([@Sendable () -> Void])
+        case awaited(AwaitedNotice)
         case nowhere
     }
 
@@ -83,8 +83,11 @@ extension AsyncSocket: DeliveringHandle {
     func deliver(_ notice: SocketNotice) -> Bool {
         let way = state.withLock { state -> Way in
             if state.isAwaited {
-                let resume = state.changeAwaited { $0.absorb(notice) }
-                if !resume.isEmpty { return .awaited(resume) }
+                switch state.changeAwaited({ $0.absorb(notice) }) {
+                case .isNotAwaited: break
+                case .answers(let answers) where answers.isEmpty: break
+                case let awaited: return .awaited(awaited)
+                }
             }
             guard let pump = state.pump else { return .here(state.delegate) }
             if !state.hearsOfWrites, case .wrote = notice { return .nowhere }
@@ -96,10 +99,22 @@ extension AsyncSocket: DeliveringHandle {
             return false
         case .pump(let pump):
             return weigh(notice, andSendBy: pump)
-        case .awaited(let resume):
-            resume.forEach { $0() }
-            return notice.isCompletion ? false : deliverBesides(notice)
+        case .awaited(let awaited): return answer(awaited, notice)
         case .nowhere: return false
+        }
+    }
+
+    /// Answers the awaiting tasks. Not inlined, because `deliver` is part of the loop that runs the callbacks.
+    @inline(never)
+    private func answer(_ awaited: AwaitedNotice, _ notice: SocketNotice) -> Bool {
+        switch awaited {
+        case .isNotAwaited, .answersNobody: return false
+        case .answer(let answer, let result):
+            answer(result)
+            return false
+        case .answers(let answers):
+            answers.forEach { $0() }
+            return deliverBesides(notice)
         }
     }
 

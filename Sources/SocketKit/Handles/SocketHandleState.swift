@@ -16,7 +16,7 @@ struct SocketHandleState: HandleStorage, ~Copyable {
         core = HandleCore(session: session, delegate: delegate, pump: pump, configuration: configuration)
     }
 
-    var isAwaited: Bool { rare.present.map { !$0.awaited.isEmpty } ?? false }
+    var isAwaited: Bool { !rare.isEmpty && !rare.existing.awaited.isEmpty }
 
     var awaited: AwaitedAnswers { rare.present?.awaited ?? AwaitedAnswers() }
 
