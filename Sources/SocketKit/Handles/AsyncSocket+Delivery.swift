@@ -77,10 +77,11 @@ extension AsyncSocket: DeliveringHandle {
         case nowhere
     }
 
-    /// Answers the awaiting task, or calls the delegate on its queue. Returns `true` if so much waits for that queue
+    /// Answers the awaiting task, or calls the delegate on its queue. `connection` is `nil` for a command that missed
+    /// its session. Returns `true` if so much waits for that queue
     /// that the session must stop reading from the kernel; `caughtUp` is posted when it can resume.
     @inline(__always)
-    func deliver(_ notice: SocketNotice) -> Bool {
+    func deliver(_ notice: SocketNotice, of connection: Connection?) -> Bool {
         let way = state.withLock { state -> Way in
             if state.isAwaited {
                 switch state.changeAwaited({ $0.absorb(notice) }) {
@@ -99,18 +100,21 @@ extension AsyncSocket: DeliveringHandle {
             return false
         case .pump(let pump):
             return weigh(notice, andSendBy: pump)
-        case .awaited(let awaited): return answer(awaited, notice)
+        case .awaited(let awaited): return answer(awaited, notice, of: connection)
         case .nowhere: return false
         }
     }
 
     /// Answers the awaiting tasks. Not inlined, because `deliver` is part of the loop that runs the callbacks.
     @inline(never)
-    private func answer(_ awaited: AwaitedNotice, _ notice: SocketNotice) -> Bool {
+    private func answer(_ awaited: AwaitedNotice, _ notice: SocketNotice, of connection: Connection?) -> Bool {
         switch awaited {
         case .isNotAwaited, .answersNobody: return false
-        case .answer(let answer, let result):
-            answer(result)
+        case .answer(let answer, let result, let wanted):
+            answer(
+                result.map { bytes in
+                    Received(bytes: bytes, pieces: wanted.flatMap { connection?.handPieces($0, to: self) })
+                })
             return false
         case .answers(let answers):
             answers.forEach { $0() }
@@ -205,7 +209,7 @@ extension AsyncSocket: DeliveringHandle {
         _ request: ReadRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {
         let operation = engine.names.nextOperation()
-        ask(.read(request), as: operation) { answer(operation, $0) }
+        ask(.read(request), as: operation) { answer(operation, $0.map(\.bytes)) }
         return operation
     }
 
@@ -214,7 +218,7 @@ extension AsyncSocket: DeliveringHandle {
         _ request: WriteRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {
         let operation = engine.names.nextOperation()
-        ask(.write(request), as: operation) { answer(operation, $0) }
+        ask(.write(request), as: operation) { answer(operation, $0.map(\.bytes)) }
         return operation
     }
 

@@ -1,7 +1,14 @@
 import SocketCore
 
-/// Receives the outcome of an awaited operation: the bytes of a read, none for a write, or the failure.
-typealias OperationAnswer = Answer<Result<[UInt8], FailedOperation>>
+/// What an awaited operation ended with: the bytes of a read, none of a write, and for an iterator the pieces after
+/// them that have arrived too.
+struct Received: Sendable {
+    var bytes: [UInt8]
+    var pieces: PiecesAhead?
+}
+
+/// Receives the outcome of an awaited operation.
+typealias OperationAnswer = Answer<Result<Received, FailedOperation>>
 
 /// What tasks await of one socket.
 struct AwaitedAnswers {
@@ -10,6 +17,8 @@ struct AwaitedAnswers {
         /// The answer, or `nil` if the task was cancelled and answered while the rest of its write is still sent.
         var answer: OperationAnswer?
         let isRead: Bool
+        /// What the read takes along if an iterator awaits it.
+        let wanted: PiecesWanted?
         /// Whether the task was cancelled.
         var isGivenUp = false
     }
@@ -28,8 +37,10 @@ struct AwaitedAnswers {
         operations.isEmpty && connections.isEmpty && securings.isEmpty && room.isEmpty && endings.isEmpty
     }
 
-    mutating func add(_ operation: OperationID, isRead: Bool, _ answer: @escaping OperationAnswer) {
-        operations.add(Operation(answer: answer, isRead: isRead), as: operation)
+    mutating func add(
+        _ operation: OperationID, isRead: Bool, wanting wanted: PiecesWanted?, _ answer: @escaping OperationAnswer
+    ) {
+        operations.add(Operation(answer: answer, isRead: isRead, wanted: wanted), as: operation)
     }
 
     func awaits(_ operation: OperationID) -> Bool { operations[operation] != nil }
@@ -97,14 +108,14 @@ struct AwaitedAnswers {
         _ operation: OperationID, _ result: Result<[UInt8], FailedOperation>
     ) -> AwaitedNotice {
         guard let awaited = operations.remove(operation) else { return .isNotAwaited }
-        return awaited.answer.map { .answer($0, result) } ?? .answersNobody
+        return awaited.answer.map { .answer($0, result, awaited.wanted) } ?? .answersNobody
     }
 
     /// Answers the cancelled task. The write is kept, so that its end isn't reported to the delegate, which doesn't
     /// know it.
     private mutating func release(_ failed: FailedOperation) -> AwaitedNotice {
         let answer = operations.change(failed.operation) { $0.answer.take() } ?? nil
-        return answer.map { .answer($0, .failure(failed)) } ?? .answersNobody
+        return answer.map { .answer($0, .failure(failed), nil) } ?? .answersNobody
     }
 }
 
@@ -114,8 +125,8 @@ enum AwaitedNotice {
     case isNotAwaited
     /// It is about an awaited operation, so not for the delegate, but answers no task.
     case answersNobody
-    /// It ends an awaited operation.
-    case answer(OperationAnswer, Result<[UInt8], FailedOperation>)
+    /// It ends an awaited operation. An iterator's read takes these pieces along.
+    case answer(OperationAnswer, Result<[UInt8], FailedOperation>, PiecesWanted?)
     /// It answers these tasks, and is for the delegate as well. There may be none.
     case answers([@Sendable () -> Void])
 }

@@ -7,6 +7,7 @@ extension Connection {
     /// setting doesn't fit this connection.
     func startTLS(_ context: TLSContext) throws(SocketError) {
         let layer = try TLSLayer.make(context, host: origin.host, address: target)
+        recallPieces()
         let ahead = (machine.readingSnapshot(listing: 0), machine.writingSnapshot(listing: 0))
         if let refusal = machine.startTLS() { throw refusal }
         layer.asked = engine.now
