@@ -114,8 +114,8 @@ import Testing
     @Test("several tasks get each line once, each in order, while others read")
     func sharing() async throws {
         let pair = try ConnectedPair(.unix)
-        let count = 2_000
-        async let numbers = withTaskGroup(of: [Int].self) { [socket = pair.socket] group in
+        let (socket, count) = (pair.socket, 2_000)
+        async let numbers = withTaskGroup(of: [Int].self) { group in
             for _ in 0..<3 { group.addTask { await Self.readNumbers(from: socket, upTo: count - 1) } }
             return await group.reduce(into: [[Int]]()) { $0.append($1) }
         }
