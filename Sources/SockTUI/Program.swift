@@ -45,6 +45,7 @@ enum Program {
         case .replay(let request): return ReplayRun.run(request)
         case .sweep(let request): return SweepRun.run(request)
         case .tools: return ToolRun.run(invocation.host, invocation.lints)
+        case .metrics(let endpoint): return MetricsRun.run(endpoint, invocation.host, invocation.lints)
         case .hostCheck: return HostRun.check(invocation.host, invocation.lints)
         case .help(let command): return show(CommandTable.help(of: command) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")

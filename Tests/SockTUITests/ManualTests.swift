@@ -19,6 +19,7 @@ struct ManualTests {
         ("options", "options.md", { ManualLists.options }), ("warnings", "options.md", { ManualLists.warnings }),
         ("exit status", "options.md", { ManualLists.exits(ExitRow.all) }),
         ("exit status", "xray.md", { ManualLists.exits(ExitRow.rows(about: ["why", "host --check", "attach"])) }),
+        ("metrics", "metrics.md", { ManualLists.metrics }),
         ("faults", "faults.md", { ManualLists.faults }), ("points", "faults.md", { ManualLists.points }),
         ("steps", "automation.md", { ManualLists.steps }), ("events", "json.md", { EventLists.json }),
         ("events", wire, { EventLists.wire }), ("events", "socktui.schema.json", { EventLists.schema }),
@@ -138,6 +139,17 @@ enum ManualLists {
                 guard let help = option.help else { return nil }
                 let commands = option.commands.isEmpty ? "" : option.commands.sorted().joined(separator: ", ")
                 return [code("\(option.name) \(option.value?.name ?? "")"), help, commands]
+            })
+    }
+
+    static var metrics: [String] {
+        table(
+            ["metric", "kind", "labels", "means"],
+            MetricFamily.allCases.map { family in
+                [
+                    code(family.rawValue), family.kind.rawValue, family.labels.map(code).joined(separator: " "),
+                    family.help,
+                ]
             })
     }
 

@@ -27,6 +27,7 @@ extension CommandTable {
                 try request.checkPeeks(with: "--check")
                 return .hostCheck
             }
+            if let metrics = request.metrics { return try request.metricsMode(metrics) }
             for (isThere, option) in [
                 (request.invocation.host.span != nil, "--for"), (request.invocation.host.level != .warning, "--level"),
                 (request.invocation.host.isStrict, "--strict"),
@@ -52,6 +53,12 @@ extension CommandTable {
     static let hostOptions: [Option] = [
         Option(name: "--check", commands: ["host"], help: "print what is wrong; exit 1 if anything is") {
             (_, request) throws(UsageError) in request.checksHost = true
+        },
+        Option(
+            name: "--metrics", value: .text("ADDRESS"), commands: ["host"],
+            help: "serve metrics to Prometheus; --once --metrics -: print them"
+        ) {
+            (text, request) throws(UsageError) in request.metrics = text
         },
         Option(
             name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "look this long"
@@ -110,5 +117,33 @@ extension CommandTable.Request {
     fileprivate mutating func noteHost(_ filter: String) {
         invocation.host.filter = filter
         (invocation.host.isOnce, invocation.host.isJSON) = (isOnce, isJSON)
+    }
+}
+
+extension CommandTable.Request {
+    /// Returns the run of `host --metrics`, which goes with nothing that chooses or prints otherwise.
+    fileprivate func metricsMode(_ text: String) throws(UsageError) -> Invocation.Mode {
+        let host = invocation.host
+        for (isThere, option) in [
+            (!host.filter.isEmpty, host.filter), (isJSON, "--json"), (script != nil, "--script"),
+            (host.span != nil, "--for"), (host.level != .warning, "--level"), (host.isStrict, "--strict"),
+        ] where isThere {
+            throw UsageError(option, "does not go with --metrics, which tells about all sockets")
+        }
+        try checkPeeks(with: "--metrics")
+        if text == "-" || isOnce {
+            guard text == "-", isOnce else {
+                throw UsageError("--metrics", "write --once --metrics - to print, or --metrics ADDRESS to serve")
+            }
+            return .metrics(nil)
+        }
+        let endpoint: Endpoint
+        do throws(EndpointError) { endpoint = try Endpoint.parse(text) } catch {
+            throw UsageError("--metrics", error.description)
+        }
+        guard endpoint.path == nil else {
+            throw UsageError("--metrics", "\(text): Prometheus asks over TCP; write 127.0.0.1:9464")
+        }
+        return .metrics(endpoint)
     }
 }

@@ -63,6 +63,8 @@ enum CommandTable {
         var printsConfiguration = false
         /// Whether `host` prints problems instead of showing a screen.
         var checksHost = false
+        /// Where `host` serves metrics, or `-` to print them.
+        var metrics: String?
 
         fileprivate func open(_ text: String, listens: Bool = false) throws(EndpointError) -> OpenRequest {
             let target = try OpenTarget.parse(text, listens: listens)

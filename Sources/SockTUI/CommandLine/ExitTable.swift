@@ -62,6 +62,9 @@ struct ExitRow: Sendable {
         ExitRow(looking, .hidden, "the host could not be examined, or --strict and something was hidden", "why"),
         ExitRow(looking, .nothing, "no program or socket matches what was named", "what is not there"),
         ExitRow(
+            ["host --metrics"], .failure, "the address cannot be listened on, or stopped being served", "the reason"),
+        ExitRow(["host --metrics"], .hidden, "the host could not be examined", "why"),
+        ExitRow(
             files, .failure,
             "the file cannot be read whole, lacks bytes, or cannot be exported like this; for replay and sweep: an answer "
                 + "differs, or the server cannot be reached", "the reason"),

@@ -1,6 +1,7 @@
 import InspectorCore
 import InspectorScreen
 import InspectorShell
+import SocketCore
 
 /// What the command line requests.
 struct Invocation: Equatable {
@@ -23,6 +24,8 @@ struct Invocation: Equatable {
         case why(HostTarget)
         /// Prints the problems of this host's sockets, one per line.
         case hostCheck
+        /// Serves metrics of this host's sockets at this address, or prints them once to stdout.
+        case metrics(Endpoint?)
         /// Exports a capture for other programs.
         case export(ExportRequest)
         /// Replays a recorded client.
@@ -93,7 +96,7 @@ extension Invocation {
     /// Whether this run opens sockets, or looks at those of others.
     var opensSockets: Bool {
         switch mode {
-        case .terminal, .report, .script, .why, .hostCheck, .replay, .sweep, .tools: true
+        case .terminal, .report, .script, .why, .hostCheck, .metrics, .replay, .sweep, .tools: true
         case .attachable, .configuration, .configurationPlace, .document, .export, .control, .help, .version: false
         }
     }
