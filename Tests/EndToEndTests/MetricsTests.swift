@@ -29,7 +29,8 @@ struct MetricsTests {
     @Test("promtool accepts what is printed once, with a program of a hostile name, and it is safe for a terminal")
     func check() throws {
         let peer = try Self.hostile()
-        let outcome = try Self.shell("set -o pipefail; \"$0\" host --once --metrics - | tee >(promtool check metrics >&2)")
+        let line = "set -o pipefail; \"$0\" host --once --metrics - | tee >(promtool check metrics >&2)"
+        let outcome = try Self.shell(line)
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
         #expect(outcome.output.contains(#"program="o\"d\\d"#) && !outcome.output.contains("\u{1B}"))
         withExtendedLifetime(peer) {}

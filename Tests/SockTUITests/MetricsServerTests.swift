@@ -54,7 +54,8 @@ struct MetricsServerTests {
                 == .metrics(.tcp(host: "127.0.0.1", port: 9464)))
         #expect(try ArgumentParser.parse(["host", "--once", "--metrics", "-"]).mode == .metrics(nil))
         for (arguments, word) in [
-            (["--metrics", "unix:/tmp/m"], "TCP"), (["--metrics", "-"], "--once"), (["--metrics", "nohost"], "--metrics"),
+            (["--metrics", "unix:/tmp/m"], "TCP"), (["--metrics", "-"], "--once"),
+            (["--metrics", "nohost"], "--metrics"),
             (["--once", "--metrics", "127.0.0.1:1"], "--once"), (["--metrics", ":1", "--json"], "--json"),
             (["tcp", "--metrics", ":1"], "tcp"), (["--metrics", ":1", "--strict"], "--strict"),
             (["--metrics", ":1", "--peek"], "--peek"),

@@ -51,7 +51,7 @@ package enum MetricFamily: String, CaseIterable, Sendable {
         case .unreadOldest: "How long the oldest unread bytes of a program have been left alone, at least."
         case .waiting: "Connections that wait to be accepted."
         case .waitingLimit: "The number of connections that may wait to be accepted."
-        case .verdicts: "Sockets with a problem that holds now, by the affected program and the end at fault (here or far)."
+        case .verdicts: "Sockets with a problem that holds now, by affected program and by the end at fault."
         case .verdictAge: "How long the oldest of these problems has lasted, at least."
         case .overflows: "Connections that the kernel dropped since boot because a listener's queue was full."
         case .hidden: "What could not be looked at: processes, calls, sockets without a visible owner, namespaces."
