@@ -32,7 +32,9 @@ let package = Package(
         // From captures to other programs' formats.
         .target(name: "SocketExport", dependencies: ["SocketRecords", "SocketWorkshop"], swiftSettings: strict),
         // What the inspector knows and says, without a screen.
-        .target(name: "InspectorCore", dependencies: ["SocketCore", "SocketWorkshop"], swiftSettings: strict),
+        .target(
+            name: "InspectorCore", dependencies: ["SocketCore", "SocketRecords", "SocketWorkshop"],
+            swiftSettings: strict),
         // The screen: keys, panes and the model behind them.
         .target(name: "InspectorScreen", dependencies: ["InspectorCore", "SocketRecords"], swiftSettings: strict),
 
@@ -61,10 +63,12 @@ let package = Package(
         .target(name: "CSockTUITerminal"),
         // Declares libpcap, and loads it when it is asked for: it is no dependency.
         .target(name: "CSockTUIPcap"),
+        // Takes the connects of a program that is run.
+        .target(name: "CSockTUIRun"),
         // What the inspector does to sockets, files and processes; it knows no screen.
         .target(
             name: "InspectorShell",
-            dependencies: ["SocketKit", "SocketExport", "InspectorCore", "HostSockets", "CSockTUIPcap"],
+            dependencies: ["SocketKit", "SocketExport", "InspectorCore", "HostSockets", "CSockTUIPcap", "CSockTUIRun"],
             swiftSettings: strict),
         // The program: command line, terminal, run loop.
         .executableTarget(
@@ -104,7 +108,8 @@ let package = Package(
         .testTarget(
             name: "InspectorCoreTests", dependencies: ["InspectorScreen"], exclude: ["Screens"], swiftSettings: strict),
         .testTarget(
-            name: "HostSocketsTests", dependencies: ["HostSockets", "CSocketKitSystem", "SocketTestSupport"],
+            name: "HostSocketsTests",
+            dependencies: ["HostSockets", "SocketKit", "CSocketKitSystem", "SocketTestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "SockTUITests", dependencies: ["SockTUI", "InspectorShell", "SocketTestSupport", "SocketSimulation"],

@@ -59,8 +59,11 @@ package final class HostObserver: Sendable {
                 known.begin()
                 try update(&known, &look)
                 others.withLock { $0.look(into: &look, &known) }
+                let hidden = known.hidden
                 known.end()
-                (look.sockets, look.places) = (known.sockets, known.places)
+                (look.sockets, look.places) = known.listed
+                // What was part of another row is no connection of its own when it ends.
+                look.closings.removeAll { hidden.contains($0.id) }
                 look.changes = known.takeChanges(look.time)
             }
         } catch {
@@ -150,7 +153,7 @@ package final class HostObserver: Sendable {
     package func examine(_ look: inout HostLook, process: Int32, inodes: Set<UInt64> = []) -> Bool {
         table.withLock { table in
             table.refresh()
-            table.scan(process)
+            table.scan(process, isNamed: true)
             guard let entry = table.entries[process] else { return false }
             for (descriptor, inode) in entry.sockets {
                 let owner = HostLook.Owner(process: process, descriptor: descriptor)

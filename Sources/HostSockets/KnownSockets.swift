@@ -3,8 +3,8 @@ import SocketCore
 
 /// The sockets of the last snapshot and the messages they were read from. An unchanged message is not parsed again.
 struct KnownSockets {
-    private(set) var sockets: [HostSocket] = []
-    private(set) var places: [UInt64: Int] = [:]
+    private var sockets: [HostSocket] = []
+    private var places: [UInt64: Int] = [:]
     /// The record of each socket, at the same index.
     private var records: [Record] = []
     /// The number of the current dump, and of the last dump of each table in each namespace.
@@ -19,10 +19,11 @@ struct KnownSockets {
     private var told: Set<UInt64> = []
     private var gone: Set<UInt64> = []
     private var hasNewNames = false
-    /// The connections of Multipath TCP by namespace and inode, which each has in common with its first subflow.
+    /// The connections of Multipath TCP by namespace and inode, which each has in common with its subflows.
     private var connections: [Place: (facts: HostMultipath, group: Group, dump: UInt64)] = [:]
-    /// The sockets that show such a connection's queues.
+    /// The sockets that show such a connection, and those that are part of it and not listed.
     private var subflows: Set<UInt64> = []
+    private(set) var hidden: Set<UInt64> = []
 
     private struct Place: Hashable {
         var namespace: UInt16
@@ -130,21 +131,67 @@ struct KnownSockets {
         }
     }
 
-    /// Shows the queues of Multipath TCP connections at their first subflows.
+    /// The sockets to list, and the index of each.
+    var listed: (sockets: [HostSocket], places: [UInt64: Int]) {
+        guard !hidden.isEmpty else { return (sockets, places) }
+        let listed = sockets.filter { !hidden.contains($0.id) }
+        return (listed, Dictionary(uniqueKeysWithValues: listed.indices.map { (listed[$0].id, $0) }))
+    }
+
+    /// Shows each Multipath TCP connection at one of its subflows. The others are not listed.
     private mutating func joinSubflows() {
         connections = connections.filter { dumps[$0.value.group] == $0.value.dump }
         guard !connections.isEmpty || !subflows.isEmpty else { return }
-        let former = subflows
-        subflows = []
+        let (former, formerHidden) = (subflows, hidden)
+        (subflows, hidden) = ([], [])
+        for (key, members) in members {
+            guard let connection = connections[key]?.facts,
+                let first = members.min(by: isShownBefore(connection, former))
+            else { continue }
+            let others = members.filter { $0 != first }.map { place in
+                var other = sockets[place]
+                other.absorb(nil)
+                return other
+            }
+            subflows.insert(sockets[first].id)
+            hidden.formUnion(others.map(\.id))
+            show(connection, others, at: first)
+        }
+        for id in former.subtracting(subflows) {
+            guard let place = places[id] else { continue }
+            show(nil, [], at: place)
+        }
+        told.formUnion(formerHidden.subtracting(hidden).filter { places[$0] != nil })
+        told.subtract(hidden)
+        gone.subtract(told)
+        gone.formUnion(hidden.subtracting(formerHidden))
+    }
+
+    /// The subflows of each connection.
+    private var members: [Place: [Int]] {
+        var members: [Place: [Int]] = [:]
         for place in sockets.indices where sockets[place].transport == .tcp && !sockets[place].isListening {
-            let socket = sockets[place]
-            let key = Place(namespace: socket.namespace, inode: socket.inode)
-            let connection = socket.inode == 0 ? nil : connections[key]?.facts
-            guard connection != nil || former.contains(socket.id) else { continue }
-            if connection != nil { subflows.insert(socket.id) }
-            guard socket.multipath != connection else { continue }
-            sockets[place].absorb(connection)
-            told.insert(socket.id)
+            let key = Place(namespace: sockets[place].namespace, inode: sockets[place].inode)
+            if key.inode != 0, connections[key] != nil { members[key, default: []].append(place) }
+        }
+        return members
+    }
+
+    /// Returns the order in which subflows show a connection: first the one with its addresses, then the one that does
+    /// already, then the others as the kernel numbers them.
+    private func isShownBefore(_ connection: HostMultipath, _ former: Set<UInt64>) -> (Int, Int) -> Bool {
+        func rank(_ place: Int) -> (Int, UInt64) {
+            let isFirst = HostMultipath.Ends(sockets[place]) == connection.ends
+            return (isFirst ? 0 : former.contains(sockets[place].id) ? 1 : 2, sockets[place].id)
+        }
+        return { rank($0) < rank($1) }
+    }
+
+    private mutating func show(_ connection: HostMultipath?, _ others: [HostSocket], at place: Int) {
+        let former = sockets[place].multipath
+        sockets[place].absorb(connection, others: others)
+        if former != sockets[place].multipath || others.contains(where: { told.contains($0.id) }) {
+            told.insert(sockets[place].id)
         }
     }
 

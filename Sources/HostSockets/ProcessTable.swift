@@ -88,6 +88,31 @@ struct ProcessTable {
         numbers.map { ($0, entries[$0]?.lastRead ?? .zero) }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map(\.0)
     }
 
+    /// Starts a snapshot of known processes only.
+    mutating func begin() { checked.removeAll(keepingCapacity: true) }
+
+    /// Finds the owners of these sockets by scanning all processes if one of them is new. A socket whose owner was not
+    /// found is not searched for again. On hosts with many short-lived sockets, scanning uses at most 1 % of a core.
+    mutating func findNew(_ inodes: Set<UInt64>) {
+        unowned = unowned.filter { inodes.contains($0.key) }
+        let now = system.now()
+        guard now >= nextScan, inodes.contains(where: { owners[$0] == nil && unowned[$0] == nil }) else { return }
+        refresh()
+        for number in entries.keys.sorted() where checked[number] == nil { scan(number) }
+        let end = system.now()
+        nextScan = end + max(.seconds(1), (end - now) * 100)
+        for inode in inodes where owners[inode] == nil { unowned[inode] = end }
+    }
+
+    /// Scans processes in turn until the owners of these sockets are found, or the budget is spent.
+    mutating func seek(_ inodes: Set<UInt64>, budget: Duration) {
+        let end = system.now() + budget
+        for number in (try? system.numbers("/proc")) ?? [] {
+            if system.now() >= end || inodes.allSatisfy({ owners[$0] != nil }) { return }
+            scan(number)
+        }
+    }
+
     /// Finds the owners of these sockets.
     mutating func find(_ inodes: Set<UInt64>) {
         let now = system.now()
@@ -105,16 +130,28 @@ struct ProcessTable {
 
     /// Returns the owners that have a socket open right now.
     mutating func holders(of inode: UInt64) -> [HostLook.Owner] {
-        (owners[inode] ?? []).filter { owner in
-            let (number, descriptor) = (owner.process, owner.descriptor)
-            let folder = entries[number]?.folder ?? "/proc/\(number)"
-            let link = try? system.link("\(folder)/fd/\(descriptor)")
-            let isThere = link.flatMap(NetworkText.socketInode) == inode && isCurrent(number)
-            if isThere, entries[number]?.sockets[descriptor] == inode { return true }
-            if entries[number]?.sockets[descriptor] == inode { entries[number]?.sockets[descriptor] = nil }
-            remove(owner, of: inode)
-            return false
+        (owners[inode] ?? []).filter { isHeld(inode, by: $0) }
+    }
+
+    /// Returns the first program that has a socket open right now.
+    mutating func program(of inode: UInt64) -> PeerEnd.Program? {
+        while let owner = owners[inode]?.first {
+            guard isHeld(inode, by: owner), let stat = entries[owner.process]?.stat else { continue }
+            return PeerEnd.Program(process: Int(owner.process), name: stat.command, descriptor: owner.descriptor)
         }
+        return nil
+    }
+
+    /// Whether a descriptor still refers to a socket, in the program that it was found in. If not, it is forgotten.
+    private mutating func isHeld(_ inode: UInt64, by owner: HostLook.Owner) -> Bool {
+        let (number, descriptor) = (owner.process, owner.descriptor)
+        let folder = entries[number]?.folder ?? "/proc/\(number)"
+        let link = try? system.link("\(folder)/fd/\(descriptor)")
+        let isThere = link.flatMap(NetworkText.socketInode) == inode && isCurrent(number)
+        if isThere, entries[number]?.sockets[descriptor] == inode { return true }
+        if entries[number]?.sockets[descriptor] == inode { entries[number]?.sockets[descriptor] = nil }
+        remove(owner, of: inode)
+        return false
     }
 
     /// Scans processes in turn until the budget is spent. A new round over all processes starts after a pause. It
@@ -145,20 +182,21 @@ struct ProcessTable {
         return changed
     }
 
-    /// Scans one process and replaces its entry with that of the program it runs now.
-    mutating func scan(_ number: Int32) {
+    /// Scans one process and replaces its entry with that of the program it runs now. The name of a program without
+    /// sockets is read only on request.
+    mutating func scan(_ number: Int32, isNamed: Bool = false) {
         guard let (stat, survivor) = stat(of: number) else { return forget(number) }
         var entry =
             entries[number].flatMap { $0.isSame(as: stat) ? $0 : nil }
             ?? Entry(id: HostProcess.ID(number: number, start: stat.start), stat: stat)
         (entry.stat, entry.survivor) = (stat, survivor)
-        if !stat.isKernelThread {
-            let arguments = ProgramName.arguments(system.text("\(entry.folder)/cmdline") ?? [])
-            entry.name = ProgramName.helpful(arguments, command: stat.command)
-        }
         checked[number] = true
         // A process that has ended has no descriptors, and reading them may be refused.
         if !stat.isKernelThread, !stat.hasEnded, entry.isOpen { readDescriptors(of: &entry) }
+        if !stat.isKernelThread, isNamed || !entry.sockets.isEmpty {
+            let arguments = ProgramName.arguments(system.text("\(entry.folder)/cmdline") ?? [])
+            entry.name = ProgramName.helpful(arguments, command: stat.command)
+        }
         replace(entry)
     }
 
@@ -272,4 +310,7 @@ struct ProcessTable {
 extension ProcessStat {
     /// Whether it is a zombie, or about to disappear.
     var hasEnded: Bool { state == UInt8(ascii: "Z") || state == UInt8(ascii: "X") }
+
+    /// Whether it is stopped by a signal, or by a debugger.
+    var isStopped: Bool { state == UInt8(ascii: "T") || state == UInt8(ascii: "t") }
 }

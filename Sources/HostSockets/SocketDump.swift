@@ -18,12 +18,13 @@ struct SocketDump {
     private static let room = 64 << 10
     private static let receiveBuffer: Int32 = 1 << 20
 
-    /// Returns the sockets of a table that use these ports.
+    /// Returns the sockets of a table that are in these states and use these ports.
     func sockets(
-        of table: SocketTable, localPort: UInt16?, peerPort: UInt16?
+        of table: SocketTable, in states: Set<HostState> = Set(HostState.allCases), localPort: UInt16? = nil,
+        peerPort: UInt16? = nil
     ) throws(HostSystem.Failure) -> [HostSocket] {
         var found: [HostSocket] = []
-        try ask(table, localPort, peerPort) {
+        try ask(table, states, localPort, peerPort) {
             found.removeAll(keepingCapacity: true)
         } take: { bytes, message, time in
             if let socket = HostSocket(bytes, message, of: table, time: time) { found.append(socket) }
@@ -54,13 +55,14 @@ struct SocketDump {
 
     /// Repeats the dump until it is not disturbed. If every try was disturbed, the last result is kept.
     private func ask(
-        _ table: SocketTable, _ localPort: UInt16? = nil, _ peerPort: UInt16? = nil, begin: () -> Void,
-        take: (RawSpan, Range<Int>, MonotonicTime) -> Void
+        _ table: SocketTable, _ states: Set<HostState> = Set(HostState.allCases), _ localPort: UInt16? = nil,
+        _ peerPort: UInt16? = nil, begin: () -> Void, take: (RawSpan, Range<Int>, MonotonicTime) -> Void
     ) throws(HostSystem.Failure) {
         for sequence in 1...UInt32(Self.tries) {
             do throws(Problem) {
                 begin()
-                let request = table.request(sequence: sequence, localPort: localPort, peerPort: peerPort)
+                let request = table.request(
+                    sequence: sequence, states: states, localPort: localPort, peerPort: peerPort)
                 return try ask(request, sequence, take)
             } catch {
                 if case .system(let failure) = error { throw failure }
@@ -77,8 +79,19 @@ struct SocketDump {
         defer { close(descriptor) }
         var size = Self.receiveBuffer
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
+        try system.answer(to: request, sequence, on: descriptor, room: Self.room, isDump: true, take)
+    }
+}
+
+extension HostSystem {
+    /// Sends a request and passes on each socket of the answer. The answer to a dump has an end, any other answer is one
+    /// message.
+    func answer(
+        to request: [UInt8], _ sequence: UInt32, on descriptor: Int32, room: Int, isDump: Bool,
+        _ take: (RawSpan, Range<Int>, MonotonicTime) -> Void
+    ) throws(SocketDump.Problem) {
         guard send(descriptor, request, request.count, 0) == request.count else { throw .system(.init(errno)) }
-        var buffer = [UInt8](repeating: 0, count: Self.room)
+        var buffer = [UInt8](repeating: 0, count: room)
         var wasInterrupted = false
         while true {
             let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_TRUNC))
@@ -86,14 +99,16 @@ struct SocketDump {
             if count < 0, errno == ENOBUFS { throw .disturbed }
             if count < 0 { throw .system(.init(errno)) }
             guard count <= buffer.count else { throw .system(.init(EMSGSIZE)) }
-            let time = system.now()
+            let time = now()
             var offset = 0
             let bytes = buffer.span.bytes.extracting(0..<count)
             while let message = NetlinkMessage.next(in: bytes, at: &offset) {
                 guard message.sequence == sequence else { continue }
                 if message.wasInterrupted { wasInterrupted = true }
                 switch message.kind {
-                case .data: take(bytes, message.content, time)
+                case .data:
+                    take(bytes, message.content, time)
+                    if !isDump { return }
                 case .end:
                     if wasInterrupted { throw .disturbed }
                     return

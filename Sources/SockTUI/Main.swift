@@ -2,5 +2,8 @@ import Glibc
 
 @main
 enum Main {
-    static func main() { exit(Program.main(ProgramArguments.texts)) }
+    static func main() {
+        ProgramArguments.becomeProgram()
+        exit(Program.main(ProgramArguments.texts))
+    }
 }

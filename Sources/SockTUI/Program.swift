@@ -45,30 +45,23 @@ enum Program {
         case .replay(let request): return ReplayRun.run(request)
         case .sweep(let request): return SweepRun.run(request)
         case .tools: return ToolRun.run(invocation.host, invocation.lints)
-        case .hostCheck: return HostRun.check(invocation.host, invocation.lints)
-        case .help(let command): return show(CommandTable.help(of: command) + "\n")
+        case .metrics(let endpoint): return MetricsRun.run(endpoint, invocation.host, invocation.lints)
+        case .hostCheck: return hostCheck(invocation)
+        case .help(let topic): return show((topic.flatMap(HelpText.text) ?? HelpText.short) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
-        case .document(let document): return show(document.text + "\n")
-        case .configurationPlace: return configurationPlace(invocation)
+        case .completions(let shell): return show(shell.completions + "\n")
         case .configuration, .script, .terminal: return configured(invocation)
         }
-    }
-
-    /// Says which configuration file is read. A file that is refused is named with its mistake.
-    private static func configurationPlace(_ invocation: Invocation) -> Int32 {
-        let shown = show(ConfigFile.explanation(invocation))
-        do { _ = try ConfigFile.configuration(invocation) } catch { return complain(error.description, status: .usage) }
-        return shown
     }
 
     /// Handles the runs that read the configuration. A script must behave the same for every user, so it reads only
     /// what it is given.
     private static func configured(_ invocation: Invocation) -> Int32 {
-        var configuration = Configuration()
+        let configuration: Configuration
         do {
-            if case .script = invocation.mode, invocation.configuration == nil {
-                configuration = ConfigFile.withoutFile(invocation)
+            if case .script = invocation.mode {
+                configuration = try ConfigFile.givenConfiguration(invocation)
             } else {
                 configuration = try ConfigFile.configuration(invocation)
             }
@@ -85,6 +78,8 @@ enum Program {
         // A run that wants a screen and has none prints text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
+        case .terminal where invocation.program?.input == "-" && isatty(STDIN_FILENO) == 1:
+            return complain("--stdin: - is the terminal, which the screen reads", status: .usage)
         case .terminal where invocation.report.span != nil:
             return complain("--for: goes with --once, --json or a pipe; a screen runs until you quit", status: .usage)
         default: return TerminalRun.run(invocation, configuration)
@@ -98,7 +93,7 @@ enum Program {
         } catch {
             return CommandPath.Problem(sentence: "run: \(error.sentence)", status: error.status)
         }
-        guard let input = program.input, input.withNative({ access($0, R_OK) }) != 0 else { return nil }
+        guard let input = program.input, input != "-", input.withNative({ access($0, R_OK) }) != 0 else { return nil }
         return CommandPath.Problem(sentence: "--stdin: \(input): \(POSIXErrno(errno).words)", status: 1)
     }
 
@@ -114,25 +109,39 @@ enum Program {
         return show(AttachablePrograms.table(entries) + "\n" + next)
     }
 
+    private static func hostCheck(_ invocation: Invocation) -> Int32 {
+        do {
+            let configuration = try ConfigFile.givenConfiguration(invocation)
+            return HostRun.check(invocation.host, invocation.lints.over(configuration.lints))
+        } catch {
+            return complain(error.description, status: .usage)
+        }
+    }
+
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
         if invocation.recording.path == "-", form != .text {
             return complain("--record: - is standard output, which has other output in this run", status: .usage)
         }
+        let configuration: Configuration
+        do { configuration = try ConfigFile.givenConfiguration(invocation) } catch {
+            return complain(error.description, status: .usage)
+        }
+        let lints = invocation.lints.over(configuration.lints)
         let wantsBytes = form == .bytes || !invocation.report.expectations.isEmpty
         let received = wantsBytes ? ReceivedBytes() : nil
         var looking = invocation.host
         looking.listsOnlyMatches = true
         let sources = SourceList(
-            asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
-            looking: looking, lints: invocation.lints, opensSeveral: invocation.opensSeveral,
-            faults: FaultControl(invocation.faults))
+            asks: false, received: received, keeping: TrafficLimits(configuration),
+            looking: looking, lints: lints, opensSeveral: invocation.opensSeveral,
+            faults: FaultControl(invocation.faults, configuration))
         sources.faults.opensOnly(invocation.opening)
         if let problem = sources.prepare(invocation) { return problem }
         if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: .success) }
         let inbox: Inbox
         do throws(SocketError) { inbox = try Inbox() } catch { return complain(error.detail, status: .failure) }
         let run = ReportRun(
-            form, isOnce: isOnce, lints: invocation.lints, sources: sources, inbox: inbox, options: invocation.report,
+            form, isOnce: isOnce, lints: lints, sources: sources, inbox: inbox, options: invocation.report,
             received: received, isSilent: invocation.recording.path == "-")
         return end(run.run(invocation.opening), sources)
     }
@@ -152,9 +161,7 @@ enum Program {
     private static func with(
         _ configuration: Configuration, _ invocation: Invocation, _ run: (SourceList) -> Ending
     ) -> Int32 {
-        let sources = SourceList(
-            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
-            opensSeveral: invocation.opensSeveral, faults: FaultControl(invocation.faults, configuration))
+        let sources = SourceList(invocation, configuration)
         if let problem = sources.prepare(invocation) { return problem }
         return end(run(sources), sources)
     }
@@ -231,10 +238,10 @@ extension SourceList {
         }
     }
 
-    /// What the recording lost, as sentences.
+    /// What the recording and the key logs lost, as sentences.
     private var recordingLosses: [String] {
-        guard let recording = recordingStatus else { return [] }
-        var losses: [String] = []
+        var losses = KeyLogFile.losses
+        guard let recording = recordingStatus else { return losses }
         if let missing = recordingState?.missing { losses.append("--record: \(missing) are missing from the file") }
         if let problem = recording.problem { losses.append(problem) }
         if !recording.hasEnded { losses.append("--record: the end of the recording could not be written in time") }

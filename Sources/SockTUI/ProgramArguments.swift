@@ -1,5 +1,6 @@
 import CSockTUITerminal
 import Glibc
+import InspectorShell
 import SocketCore
 
 /// The arguments of this program as they were given, without loss. `CommandLine` reads them from /proc and repairs them.
@@ -13,6 +14,9 @@ enum ProgramArguments {
         }
         return texts
     }
+
+    /// Becomes the program of a `run`, if this process was started for that.
+    static func becomeProgram() { NewProcess.become(cterminal_arguments()) }
 
     /// Replaces this process by another program with the same arguments. Returns only if that fails.
     static func execute(_ path: [CChar]) { execv(path, cterminal_arguments()) }

@@ -42,9 +42,7 @@ enum TerminalRun {
     ) -> Int32 {
         let recent = configuration.recent ? RecentTargets.ofThisUser() : nil
         let log = ProgramLog(configuration.log, inbox)
-        let sources = SourceList(
-            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
-            opensSeveral: invocation.opensSeveral, faults: FaultControl(invocation.faults, configuration))
+        let sources = SourceList(invocation, configuration)
         let leave = {
             terminal.leave()
             CrashGuard.disarm()
@@ -53,16 +51,8 @@ enum TerminalRun {
         let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
-        var options = Model.Options(
-            ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
-            lints: invocation.lints.over(configuration.lints))
-        options.keys = configuration.keys
-        options.showsLegs = invocation.showsLegs
-        options.instant = invocation.report.instant
-        options.isOpening = invocation.opening.contains(where: \.showsOthers)
+        var options = Model.Options(invocation, configuration, drawsUnicode: terminal.drawsUnicode)
         sources.keepHistory(configuration, invocation)
-        options.peeks = invocation.host.peeks
-        if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         if configuration.mouse { terminal.hearMouse(true) }
         log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")
         options.keepsHistory = sent != nil
@@ -77,8 +67,11 @@ enum TerminalRun {
         if let trap = invocation.trap { crash(trap) }
         let signal = loop.run().signal
         leave()
-        runner.finish()
-        return Program.end(signal.map { .signal($0) } ?? .status(runner.child.status ?? 0), sources)
+        runner.finish(signal)
+        let failures = invocation.opening.isEmpty ? [] : loop.failures
+        for failure in failures { _ = Program.complain(failure, status: .failure) }
+        let status = runner.child.status ?? (failures.isEmpty ? 0 : 1)
+        return Program.end(signal.map { .signal($0) } ?? .status(status), sources)
     }
 
     /// Gives the inspected programs priority over drawing on a busy host. Looks get their own low priority from their

@@ -1,14 +1,19 @@
-/// Exports one HTTP request as a POSIX shell command that sends it again with curl.
+/// Exports the HTTP requests of one connection as POSIX shell commands that send them again with curl.
 package enum CurlExport {
     /// The longest body in bytes that is passed as an argument. Longer ones go through a pipe.
     private static let longestArgument = 32_768
     /// The longest body in bytes that curl sends without first asking with Expect.
     private static let longestUnasked = 1_024
 
-    /// Returns the command.
-    /// - Throws: why the client's bytes are not one request, or not one that curl can send.
+    /// Returns the commands, one for each request.
+    /// - Throws: why the client's bytes are not requests, or not ones that curl can send.
     package static func text(_ bytes: [UInt8], _ row: ExportRow) throws(ExportProblem) -> String {
-        let request = try RecordedRequest(bytes)
+        var text = ""
+        for request in try RecordedRequest.all(bytes) { text += try command(request, row) }
+        return text
+    }
+
+    private static func command(_ request: RecordedRequest, _ row: ExportRow) throws(ExportProblem) -> String {
         let unfit = request.fields.first { $0.value.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } }
         if let unfit { throw ExportProblem("its field \(unfit.name) has control characters") }
         if request.target.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {

@@ -166,6 +166,11 @@ package struct ExportIndex: Sendable {
     }
 
     private func target(of snapshot: SocketSnapshot, isPlaintext: Bool, isServer: Bool) -> String {
+        // A relay's own port is gone with it; what it relayed to is still there.
+        if isServer, let other = snapshot.linked.flatMap({ latest[$0] }), other.role == .client {
+            let address = other.peer?.description ?? other.target
+            return other.tls == nil ? address : "tls://\(other.target.isEmpty ? address : other.target)"
+        }
         let address = (isServer ? snapshot.local : snapshot.peer)?.description ?? snapshot.target
         if snapshot.role == .datagram { return address.hasPrefix("unix") ? address : "udp://\(address)" }
         guard isPlaintext else { return address }

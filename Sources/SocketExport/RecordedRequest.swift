@@ -1,4 +1,4 @@
-/// One HTTP request, parsed into the parts needed to send it again.
+/// An HTTP request, parsed into the parts needed to send it again.
 package struct RecordedRequest: Equatable, Sendable {
     package var method: String
     package var target: [UInt8]
@@ -6,12 +6,34 @@ package struct RecordedRequest: Equatable, Sendable {
     package var fields: [(name: String, value: [UInt8])]
     package var body: [UInt8]
     package var isChunked = false
+    /// The number of bytes that were parsed.
+    package private(set) var length = 0
 
     private static let head = Array("\r\n\r\n".utf8)
 
-    /// Parses bytes that are exactly one request.
+    /// Parses bytes that are requests, one after the other, and nothing else.
     /// - Throws: why they are not.
-    package init(_ bytes: [UInt8]) throws(ExportProblem) {
+    package static func all(_ bytes: [UInt8]) throws(ExportProblem) -> [RecordedRequest] {
+        var requests: [RecordedRequest] = []
+        var rest = bytes[...]
+        repeat {
+            do throws(ExportProblem) {
+                let request = try RecordedRequest(rest)
+                rest = rest.dropFirst(request.length)
+                requests.append(request)
+            } catch {
+                guard requests.isEmpty else {
+                    throw ExportProblem("what follows its request \(requests.count) cannot be sent: \(error.sentence)")
+                }
+                throw error
+            }
+        } while !rest.isEmpty
+        return requests
+    }
+
+    /// Parses the request that bytes begin with.
+    /// - Throws: why they do not begin with one.
+    package init(_ bytes: ArraySlice<UInt8>) throws(ExportProblem) {
         guard let end = bytes.firstRange(of: Self.head) else {
             throw ExportProblem(bytes.isEmpty ? "its client sent nothing" : "it is not HTTP/1: no complete header")
         }
@@ -29,11 +51,7 @@ package struct RecordedRequest: Equatable, Sendable {
             fields.append((name, Self.trimmed(line[(colon + 1)...])))
         }
         body = []
-        let rest = Array(bytes[end.upperBound...])
-        let used = try readBody(rest)
-        guard used == rest.count else {
-            throw ExportProblem("it is not one HTTP request: \(rest.count - used) client bytes follow the first")
-        }
+        length = end.upperBound - bytes.startIndex + (try readBody(bytes[end.upperBound...]))
     }
 
     /// Returns the values of a field, without regard to the case of its name.
@@ -41,7 +59,7 @@ package struct RecordedRequest: Equatable, Sendable {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
-    private mutating func readBody(_ rest: [UInt8]) throws(ExportProblem) -> Int {
+    private mutating func readBody(_ rest: ArraySlice<UInt8>) throws(ExportProblem) -> Int {
         if let coding = values(of: "Transfer-Encoding").last {
             guard String(decoding: coding, as: UTF8.self).lowercased() == "chunked" else {
                 throw ExportProblem("its body has a transfer coding other than chunked")
@@ -57,9 +75,9 @@ package struct RecordedRequest: Equatable, Sendable {
         return length
     }
 
-    private mutating func readChunks(_ rest: [UInt8]) throws(ExportProblem) -> Int {
+    private mutating func readChunks(_ rest: ArraySlice<UInt8>) throws(ExportProblem) -> Int {
         let problem = ExportProblem("its chunked body is incomplete")
-        var place = rest[...]
+        var place = rest
         while let end = place.firstRange(of: [0x0D, 0x0A]) {
             let digits = place[..<end.lowerBound].prefix { $0 != 0x3B }
             guard let size = Int(String(decoding: Self.trimmed(digits), as: UTF8.self), radix: 16), size >= 0 else {

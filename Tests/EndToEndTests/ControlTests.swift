@@ -102,6 +102,6 @@ struct ControlTests {
     func refusal() throws {
         let relayed = try Relayed()
         let refused = try relayed.control("fault", "list")
-        #expect(refused.status == 1 && refused.errors.contains("\(relayed.relay.peer.process)"), "\(refused)")
+        #expect(refused.status == 4 && refused.errors.contains("\(relayed.relay.peer.process)"), "\(refused)")
     }
 }

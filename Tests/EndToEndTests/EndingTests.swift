@@ -2,6 +2,8 @@ import Glibc
 import SocketTestSupport
 import Testing
 
+@testable import SockTUI
+
 /// How every command ends under every condition. The table in docs/options.md says what these statuses mean.
 @Suite(
     "Endings", .timeLimit(.minutes(10)),
@@ -68,6 +70,8 @@ struct EndingTests {
             ]
         } + [
             Case("partly readable", "S open $cut --once --json", 1, "it ends after"),
+            Case(
+                "partly readable", "echo wait ENDED > $dir/keys; S open $cut --script $dir/keys", 1, "it ends after"),
             Case("partly readable", "S export $cut --as pcapng -o $dir/e", 1, "the rest is missing"),
             Case("partly readable", "serve echo; S replay $cut --connect 127.0.0.1:$port", 1, "the rest is missing"),
             Case("partly readable", "serve echo; S sweep $cut --connect 127.0.0.1:$port", 1, "the rest is missing"),
@@ -78,8 +82,13 @@ struct EndingTests {
             Case("nothing found", "S why 127.0.0.1:1", 4, "has 127.0.0.1:1 at either end"),
             Case("nothing found", "S host --check program:nosuchprogram", 4, "matches"),
             Case("nothing found", "S attach", 4, "no program is inspectable"),
-            Case("nothing found", "S attach nosuchprogram --json", 1, "nosuchprogram"),
-            Case("nothing found", "S ctl nosuchprogram fault list", 1, "nosuchprogram"),
+            Case("nothing found", "S attach nosuchprogram --json", 4, "nosuchprogram"),
+            Case("nothing found", "S attach nosuchprogram --once", 4, "nosuchprogram"),
+            Case("nothing found", "S ctl nosuchprogram fault list", 4, "nosuchprogram"),
+            Case(
+                "nothing found",
+                "S host --check program:nosuchprogram --json | grep -q '\"problem\":\"prog' || exit 9; exit $PIPESTATUS",
+                4, "matches"),
             Case("file gone", "S run -- nosuchprogram", 127, "no such command"),
             Case("file gone", "S run -- $text", 126, "Permission denied"),
             Case("file gone", "S connect unix:/no/such --json", 1, "No such file"),
@@ -90,6 +99,10 @@ struct EndingTests {
         ]
 
     private static let losses: [Case] = [
+        Case(
+            "disk full",
+            "serve cut; (ulimit -f 0; S connect tls://127.0.0.1:$port --insecure --send ping --keylog $dir/k) 2>&1 "
+                + "| cat >&2; exit ${PIPESTATUS[0]}", 1, "lines are missing: File too large"),
         Case(
             "file gone", "serve unlink; S connect 127.0.0.1:$port --send $dir/r --record $dir/r", 1, "was removed while"
         ),
@@ -104,7 +117,7 @@ struct EndingTests {
         "open $good --json",
         "export $good --as pcapng", "export $good --as curl", "replay $good --connect 127.0.0.1:$port --json",
         "sweep $good --connect 127.0.0.1:$port --json", "why :$port", "host --check port:$port", "host --once --json",
-        "run --json -- true", "config", "completions bash", "man", "--help",
+        "run --json -- true", "config", "completions bash", "help man", "--help",
     ].filter { !$0.contains("curl") }
 
     private static let outputs: [Case] = printing.flatMap { words in
@@ -193,13 +206,7 @@ struct EndingTests {
 
     @Test("every command is in a row that ends well")
     func commands() throws {
-        let help = try Program.run("--help").output
-        let rows = help.split(separator: "\n").drop { !$0.hasPrefix("socktui [") }.dropFirst().prefix {
-            $0.hasPrefix("  ")
-        }
-        let known = rows.compactMap { $0.split(separator: " ").first }.filter {
-            $0 != "(none)" && $0 != "capture" && $0 != "man"
-        }
+        let known = CommandTable.words.map(\.name).filter { $0 != "capture" }
         #expect(known.count > 15)
         for command in known {
             #expect(Self.cases.contains { $0.line.contains("S \(command)") }, "\(command)")

@@ -34,10 +34,10 @@ struct FilesAndWaitsTests {
         "a file without an end or a form is refused",
         arguments: [
             ("--script /dev/full", "socktui: /dev/full: is not a regular file\n"),
-            ("config --print --config /dev/zero", "socktui: /dev/zero: is not a regular file\n"),
+            ("config --config /dev/zero", "socktui: /dev/zero: is not a regular file\n"),
             ("--script <(head -c 3000000 /dev/zero)", "is longer than 1024 KiB\n"),
             ("--script <(head -c 300 /dev/zero)", "contains NUL bytes, so it is not text\n"),
-            ("config --print --config <(echo)", "is not a regular file\n"),
+            ("config --config <(echo)", "is not a regular file\n"),
         ])
     func endless(words: String, end: String) throws {
         let outcome = try Self.shell("exec \"$0\" \(words)")
@@ -49,7 +49,7 @@ struct FilesAndWaitsTests {
     func deepKey() throws {
         let folder = try Program.folder()
         let make = "python3 -c \"print('a' + '.a' * 100000 + ' = 1')\" > \(folder)/config"
-        let outcome = try Self.shell("\(make); exec \"$0\" config --print --config \(folder)/config")
+        let outcome = try Self.shell("\(make); exec \"$0\" config --config \(folder)/config")
         #expect(outcome.errors.hasSuffix(":1:17: a key has at most 8 parts\n"), "\(outcome)")
     }
 

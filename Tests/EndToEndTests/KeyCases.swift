@@ -55,7 +55,7 @@ struct KeyCase {
 
     private static let everywhere: [String: KeyCase] = [
         "repaint": KeyCase(before: ["scribble"], hides: ["SCRIBBLE"]), "suspend": KeyCase(logs: "stopped for"),
-        "interrupt": .shows("will close"), "help": .shows(" help: "),
+        "interrupt": .shows("quit?"), "help": .shows(" help: "),
         "command-line": .shows("Tab completes  Enter runs it"),
     ]
 
@@ -65,10 +65,11 @@ struct KeyCase {
         "connect": .shows("Enter connect"), "listen": .shows("Enter listen"),
         "read": .shows("queue a read on #1"), "close": .shows("close #1 "), "answer": .shows("nothing waits"),
         "write": .shows("Enter send"), "open": .shows("Enter send"), "freeze": .shows("FROZEN"),
-        "quit": .shows("will close"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter apply"),
+        "quit": .shows("quit?"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter apply"),
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
-        "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"), "pace": .shows("pacing for #1"),
+        "watermarks": .shows("atermark"), "zoom": .shows("has the whole screen already"),
+        "pace": .shows("pacing for #1"),
         "rewind": .shows("only an opened file can be rewound"),
         "rewind-far": .shows("only an opened file can be rewound"),
         "event-back": .shows("only an opened file can be rewound"), "at": .shows("only an opened file can be rewound"),
@@ -87,13 +88,13 @@ struct KeyCase {
     ]
 
     private static let list: [String: KeyCase] = [
-        "programs": .shows("programs are listed only by socktui host"),
+        "programs": .shows("programs are listed only by socktui host"), "zoom": .shows("ZOOM"),
         "up": KeyCase(before: ["j", "j"], selects: 2), "down": KeyCase(selects: 2),
         "first": KeyCase(before: ["j"], selects: 1), "last": KeyCase(selects: 12),
         "page-down": KeyCase(selects: 12), "page-up": KeyCase(before: ["G"], selects: 1),
         "half-page-down": KeyCase(selects: 7), "half-page-up": KeyCase(before: ["G"], selects: 6),
         "next-pane": .shows("[2 Traffic]"), "previous-pane": .shows("[4 Events]"), "sort-next": .shows("sort state"),
-        "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort !"),
+        "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort warnings"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
         "columns": .shows("[ ] AGE"), "search": .shows("\n search"), "search-next": .shows("no search"),
         "search-previous": .shows("no search"), "follow": .shows("keeps its place (F)"),
@@ -160,7 +161,7 @@ struct KeyCase {
         "line-ending": .shows("ends with LF"), "input-mode": .shows("escapes (Alt-t)"), "pace": .shows("Enter", "Esc"),
         "template": .shows("there are no templates"),
         "chord": KeyCase(before: ["type abc"], behind: ["C-e"], shows: ["ended with status 3"]),
-        "zoom": .shows("ZOOM"),
+        "zoom": .shows("has the whole screen already"),
         "cycle-view": .shows("hex+text"), "answer": .shows("nothing waits"), "page-up": .shows("not following"),
         "page-down": KeyCase(before: ["PPage"], hides: ["not following"]),
     ]

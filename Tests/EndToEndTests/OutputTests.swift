@@ -52,7 +52,7 @@ struct OutputTests {
         "output that cannot be written is said so, and is a failure",
         arguments: [
             "connect 127.0.0.1:1 --json", "connect 127.0.0.1:1 --json --once", "connect 127.0.0.1:1", "--help",
-            "--version", "man", "completions bash", "config --print",
+            "--version", "help man", "completions bash", "config",
         ])
     func fullDisk(words: String) throws {
         let outcome = try Self.shell("exec \"$0\" \(words) > /dev/full")
@@ -60,7 +60,7 @@ struct OutputTests {
         #expect(outcome.errors.contains("socktui: standard output: No space left on device\n"), "\(outcome.errors)")
     }
 
-    @Test("a reader that has seen enough is no failure", arguments: ["--help", "man", "completions zsh"])
+    @Test("a reader that has seen enough is no failure", arguments: ["--help", "help man", "completions zsh"])
     func earlyEnd(words: String) throws {
         let outcome = try Self.shell("\"$0\" \(words) | exec true; exit ${PIPESTATUS[0]}")
         #expect(outcome.status == 0)

@@ -83,8 +83,9 @@ struct RelayedWebSocketTests {
         let server = try Peer.server { Self.run(Self.server, $0) }
         let port = try Peer.freePort()
         let inspection = try Inspection(
-            "relay --legs 127.0.0.1:\(port) 127.0.0.1:\(server.port)", width: 100, height: 40)
+            "relay 127.0.0.1:\(port) 127.0.0.1:\(server.port)", width: 100, height: 40)
         try inspection.wait(for: "waiting for connections")
+        try inspection.send(":legs")
         let client = try Peer(Self.run(Self.client, port))
         try #require(eventually { client.text.contains("echoed") || client.hasEnded }, "\(client.complaints)")
         try inspection.wait(for: "4 messages")

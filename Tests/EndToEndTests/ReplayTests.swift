@@ -95,7 +95,7 @@ struct ReplayTests {
         let echo = try Self.server(Self.echo)
         let file = try Self.recording(echo.port, sending: "hello", until: "hello")
         let other = try Self.server(body)
-        let outcome = try Self.replay(file, other.port, "--within", "1s")
+        let outcome = try Self.replay(file, other.port, "--wait", "1s")
         #expect(outcome.status == status && outcome.output.contains(words), "\(outcome)")
     }
 
@@ -110,7 +110,7 @@ struct ReplayTests {
         let same = try Self.replay(file, closing.port)
         #expect(same.status == 0, "\(same)")
         let open = try Self.server("c.recv(9); c.sendall(b'bye'); c.recv(9)")
-        let other = try Self.replay(file, open.port, "--within", "500ms")
+        let other = try Self.replay(file, open.port, "--wait", "500ms")
         #expect(
             other.status == 1
                 && other.output.contains("the file's server closed (FIN), this one stays open"), "\(other)")
@@ -167,7 +167,7 @@ struct ReplayTests {
         let untrusted = try ChildProcess.run(words)
         #expect(untrusted.status == 1 && untrusted.errors.contains("certificate"), "\(untrusted)")
         let plain = try ChildProcess.run([
-            Program.path, "replay", file, "--connect", "127.0.0.1:\(server.port)", "--within", "1s",
+            Program.path, "replay", file, "--connect", "127.0.0.1:\(server.port)", "--wait", "1s",
         ])
         #expect(plain.status == 1 && plain.errors.contains("was TLS; --connect tls://"), "\(plain)")
     }

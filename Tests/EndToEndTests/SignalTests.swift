@@ -95,14 +95,58 @@ struct SignalTests {
         #expect(eventually { other.text.contains("\"event\":\"peer_closed\"") })
     }
 
-    @Test("a second one ends it at once, also while the reader of its output reads nothing")
-    func second() throws {
+    /// A pipe that is full. Nothing reads it until its descriptor is closed.
+    private func fullPipe() throws -> (path: String, descriptor: Int32) {
         let pipe = folder.path + "/pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         let reader = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         try #require(reader >= 0)
-        defer { close(reader) }
         while write(reader, [0x0A], 1) == 1 {}
+        return (pipe, reader)
+    }
+
+    @Test("one is enough where nothing reads standard error")
+    func errors() throws {
+        let (pipe, reader) = try fullPipe()
+        defer { close(reader) }
+        let peer = try Peer(["sh", "-c", "exec \"$0\" connect 127.0.0.1:1 --json 2> \(pipe)", Program.path])
+        try #require(eventually { peer.text.contains("\"type\":\"end\"") })
+        kill(peer.process, SIGTERM)
+        try #require(eventually { peer.hasEnded })
+        #expect(peer.endSignal == SIGTERM)
+    }
+
+    @Test("one is enough for a script whose picture nothing reads")
+    func picture() throws {
+        let (pipe, reader) = try fullPipe()
+        defer { close(reader) }
+        folder.write("dump \(folder.path)/first\ndump\nwait 1m never\n", to: "keys")
+        let line = "exec \"$0\" demo --script \(folder.path)/keys > \(pipe)"
+        let peer = try Peer(["sh", "-c", line, Program.path])
+        try #require(eventually { access(folder.path + "/first", F_OK) == 0 || peer.hasEnded }, "\(peer.complaints)")
+        kill(peer.process, SIGTERM)
+        try #require(eventually { peer.hasEnded })
+        #expect(peer.endSignal == SIGTERM)
+    }
+
+    @Test(
+        "in a script, TERM and HUP end the program that is run too, which gets the same", arguments: [SIGTERM, SIGHUP])
+    func child(signal: Int32) throws {
+        folder.write("wait 1m never\n", to: "keys")
+        let traps = [SIGTERM, SIGHUP].map { "trap 'echo \($0) >> got; exit' \($0); " }.joined()
+        let child = "cd \(folder.path); \(traps) touch begun; while :; do sleep 0.1; done"
+        let peer = try start(["run", "--script", folder.path + "/keys", "--", "sh", "-c", child])
+        try #require(eventually { access(folder.path + "/begun", F_OK) == 0 || peer.hasEnded }, "\(peer.complaints)")
+        kill(peer.process, signal)
+        try #require(eventually { peer.hasEnded })
+        #expect(peer.endSignal == signal)
+        #expect(try ChildProcess.run(["cat", folder.path + "/got"]).output == "\(signal)\n")
+    }
+
+    @Test("a second one ends it at once, also while the reader of its output reads nothing")
+    func second() throws {
+        let (pipe, reader) = try fullPipe()
+        defer { close(reader) }
         let peer = try Peer(["sh", "-c", "exec \"$0\" listen 127.0.0.1:0 --json > \(pipe)", Program.path])
         try #require(eventually { ProcessFacts.catches(SIGTERM, peer.process) })
         kill(peer.process, SIGTERM)

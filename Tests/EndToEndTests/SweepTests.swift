@@ -64,7 +64,7 @@ struct SweepTests {
         let server = try Self.example("forgets-half-close")
         let file = try ReplayTests.recording(server.port, sending: "hello\\r\\n", until: "hello")
         for _ in 0..<Self.runs {
-            let swept = try Self.sweep(file, server.port, ["--json", "--within", "3s"])
+            let swept = try Self.sweep(file, server.port, ["--json", "--wait", "3s"])
             #expect(swept.status == 1 && Self.findings(swept) == ["half-close  1"], "\(swept)")
         }
     }
@@ -74,7 +74,7 @@ struct SweepTests {
         let server = try Self.example("answers-once")
         let file = try ReplayTests.recording(server.port, sending: "hello\\r\\n", until: "hello")
         for _ in 0..<Self.runs {
-            let swept = try Self.sweep(file, server.port, ["--json", "--within", "3s"])
+            let swept = try Self.sweep(file, server.port, ["--json", "--wait", "3s"])
             #expect(swept.status == 1 && Self.findings(swept) == ["pipelined 1 "], "\(swept)")
         }
     }
@@ -158,7 +158,7 @@ struct SweepTests {
         let echo = try Self.example("forgets-half-close")
         let file = try ReplayTests.recording(echo.port, sending: "hello\\r\\n", until: "hello")
         let server = try Peer.server { ["python3", "-c", script, "\($0)"] }
-        let swept = try Self.sweep(file, server.port, ["--within", "1s"])
+        let swept = try Self.sweep(file, server.port, ["--wait", "1s"])
         #expect(swept.status == 1 && swept.errors.hasSuffix(": \(words)\n"), "\(swept)")
     }
 

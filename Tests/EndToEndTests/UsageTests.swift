@@ -29,6 +29,10 @@ struct UsageTests {
         let help = try Program.run("--help")
         #expect(help.status == 0)
         #expect(help.output.contains("listen ADDRESS..."))
+        #expect(try Program.run("help").output == help.output)
+        #expect(try Program.run("help", "keys").output.contains("redraw the screen"))
+        let listen = try Program.run("help", "listen").output
+        #expect(try Program.run("listen", "--help").output == listen)
         #expect(try Program.run("--version").output == "socktui \(CommandTable.version)\n")
     }
 
@@ -67,7 +71,7 @@ struct UsageTests {
         for part in ["du", "mp\n"] { #expect(write(writer, part, part.utf8.count) == part.utf8.count) }
         close(writer)
         #expect(eventually { program.hasEnded && program.text.contains("socktui") }, "\(program.complaints)")
-        let empty = try Program.run("config", "--print", "--config", "/dev/null")
+        let empty = try Program.run("config", "--config", "/dev/null")
         #expect(empty.status == 0, "\(empty.errors)")
     }
 

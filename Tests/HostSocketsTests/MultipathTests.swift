@@ -53,4 +53,51 @@ struct MultipathTests {
         #expect(readers(look).map(\.unread) == [0, 0] && look.sockets.count == former.sockets.count)
         #expect(look.changes?.told.isSuperset(of: readers(look).map(\.id)) == true)
     }
+
+    /// A connection of two subflows. The server says that it has read, once it has.
+    private static let joined = """
+        import ctypes, os, signal, socket
+        assert ctypes.CDLL(None).unshare(0x40000000) == 0, "unshare"
+        for command in ("link set lo up", "addr add 127.0.0.2/8 dev lo", "mptcp limits set subflow 2 add_addr_accepted 2",
+                        "mptcp endpoint add 127.0.0.2 dev lo subflow"):
+            assert os.system("ip " + command) == 0, command
+        def multipath(): return socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+        a = multipath(); a.bind(("127.0.0.1", 7000)); a.listen()
+        c = multipath(); c.connect(("127.0.0.1", 7000)); d, _ = a.accept()
+        c.sendall(b"hello"); d.recv(5); d.sendall(b"hello"); c.recv(5)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+        print("ready", flush=True)
+        signal.sigwait({signal.SIGUSR1})
+        c.sendall(bytes(5000))
+        signal.pause()
+        """
+
+    @Test("a connection of several subflows is one row for each end", .enabled(if: Peer.isUsable("ip")))
+    func joined() throws {
+        let program = try RunningProgram(["python3", "-c", Self.joined])
+        #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")
+        let observer = HostObserver(namespace: program.process)
+        var look = try observer.look()
+        func ends() -> [HostSocket] { look.sockets.filter { !$0.isListening && $0.transport == .tcp } }
+        // The second subflow is made when the first has carried data.
+        let isJoined = try eventually(within: .seconds(60)) {
+            look = try observer.look()
+            return ends().count == 2 && ends().allSatisfy { $0.multipath?.others.count == 1 }
+        }
+        #expect(isJoined, "\(ends())")
+        let first = SocketAddress.v4(host: "127.0.0.1", port: 7000)
+        let client = try #require(ends().first { $0.peer == first })
+        let server = try #require(ends().first { $0.local == first })
+        #expect(client.local == server.peer && client.local?.host == "127.0.0.1")
+        #expect(client.multipath?.others.first?.local?.host == "127.0.0.2")
+        #expect(client.sentBytes == 5 && server.receivedBytes == 5 && server.sentBytes == 5)
+        #expect(look.sockets.allSatisfy { look.socket($0.id) == $0 })
+        kill(program.process, SIGUSR1)
+        #expect(
+            try eventually(within: .seconds(60)) {
+                look = try observer.look()
+                return look.socket(server.id)?.unread ?? 0 >= 5_000 && look.socket(server.id)?.receivedBytes == 5_005
+            })
+        #expect(ends().count == 2 && look.changes?.told.isSubset(of: ends().map(\.id)) == true)
+    }
 }

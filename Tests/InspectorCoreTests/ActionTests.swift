@@ -136,6 +136,6 @@ struct ActionTests {
         #expect(model.dialogs.open == nil)
         model.press(.function(3))
         #expect(model.context == .menu)
-        #expect(model.update(.key("y")) == [.quit])
+        #expect(model.update(.key("y")) == [.screen(.quit)])
     }
 }

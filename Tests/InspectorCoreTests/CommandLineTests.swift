@@ -35,8 +35,8 @@ struct CommandLineTests {
         var request = OpenRequest(.tcp(host: "h", port: 1), timeout: .seconds(3), standingRead: false)
         request.allowsHalfOpen = true
         #expect(effects("connect h:1 timeout 3s no-read half-open") == [.connect(request)])
-        #expect(effects("mouse on") == [.mouse(true)])
-        #expect(effects("suspend") == [.suspend])
+        #expect(effects("mouse on") == [.screen(.mouse(true))])
+        #expect(effects("suspend") == [.screen(.suspend)])
     }
 
     @Test("TLS is asked for by tls://, and what follows the address says how")
@@ -64,7 +64,7 @@ struct CommandLineTests {
         #expect(model("detail").0.tab == .detail)
         #expect(model("close").0.dialogs.open != nil)
         #expect(model("select 9").0.list.selected == SocketID(9))
-        #expect(model("sort peer reverse").0.list.sorting.name == "peer")
+        #expect(model("sort peer reverse").0.list.sorting.column.name == "peer")
         #expect(model("filter  port:8080 role:listener").0.list.rows == [SocketID(3)])
         #expect(model("view escaped").0.traffic.viewMode == .escaped)
         #expect(model("help delimiter").0.help?.filter == "delimiter")
@@ -75,7 +75,8 @@ struct CommandLineTests {
         arguments: [
             ("clse", "clse: no such command; did you mean close?"),
             ("send a\\q", "send: column 2: \\q is not an escape; \\\\ writes a backslash"),
-            ("connect", nil), ("connect h", "h: the port is missing; write h:80"), ("select 99", "#99 is not listed"),
+            ("connect", nil), ("connect h", "h: the port is missing; write h:80"),
+            ("select 99", "there is no connection #99"),
             ("read max 1 until \\r\\n", "max: must be at least the delimiter's 2 bytes"),
             ("read length", "length: needs a number of bytes after it"),
             ("accept", "accept is not available in connection list"),

@@ -16,7 +16,7 @@ struct EventCatalogueTests {
             #expect(!label.isEmpty && TextWidth.of(label) <= 14, "\(label)")
         }
         #expect(
-            Set(SocketEvent.Kind.allCases.map { SocketJSON.word($0).text }).count == SocketEvent.Kind.allCases.count)
+            Set(SocketEvent.Kind.allCases.map { SocketJSON.word($0) }).count == SocketEvent.Kind.allCases.count)
     }
 
     @Test("an event has a sentence in Traffic whatever its numbers are", arguments: SocketEvent.Kind.allCases)

@@ -143,7 +143,7 @@ struct FaultTests {
         var model = Model(options: .init(ascii: true, version: "0"))
         _ = model.update(.resized(size))
         let effects = model.update(.snapshot(snapshot({ hold(&$0) }, events: [event])))
-        #expect(effects.contains(.bell))
+        #expect(effects.contains(.screen(.bell)))
         #expect(draw(model, size).text.contains("#2 is held by breakpoint 1; B releases it"))
     }
 
@@ -201,7 +201,7 @@ struct FaultTests {
     func edit() {
         var model = model(snapshot { hold(&$0) })
         let bytes = Array("held".utf8)
-        #expect(model.update(.held(SocketID(2), bytes)) == [.edit(.held(SocketID(2)), bytes)])
+        #expect(model.update(.held(SocketID(2), bytes)) == [.screen(.edit(.held(SocketID(2)), bytes))])
         #expect(model.update(.held(SocketID(2), [])).isEmpty)
         #expect(model.update(.edited(.held(SocketID(2)), bytes, wasChanged: false)).isEmpty)
         let other = Array("other".utf8)
@@ -251,7 +251,7 @@ struct FaultTests {
         arguments: [
             ("up on bytes 5", "up: no such direction; did you mean upstream? (column 1)"),
             ("donwstream on fin", "donwstream: no such direction; did you mean downstream? (column 1)"),
-            ("foo:bar on fin", "foo:bar: no such key; quotes search for text (column 1)"),
+            ("xyzzy:bar on fin", "xyzzy:bar: no such key; quotes search for text (column 1)"),
         ])
     func filters(line: String, problem: String) throws {
         #expect(throws: FaultProblem.self) { try Breakpoint.parse(line).checkFilter() }

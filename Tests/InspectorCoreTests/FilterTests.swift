@@ -11,6 +11,19 @@ struct FilterTests {
         return try Filter.parse(text).get().matching(sockets, World.now, findings).map(\.id.number)
     }
 
+    @Test("Every column with numbers is compared, and every column with words is searched")
+    func columns() throws {
+        var socket = World.make(1, .client, .connected, target: "h:1")
+        socket.kernel = KernelSnapshot()
+        socket.kernel?.sendQueue = 70_000
+        socket.name = "Cache"
+        for text in ["sendq>64k", "sendq<1m name:cach", "!recvq>0"] { #expect(try matches(text, in: [socket]) == [1]) }
+        for text in ["sendq<64k", "name:web", "unread>0"] {
+            #expect(try matches(text, in: [socket]).isEmpty, "\(text)")
+        }
+        #expect(try Filter.parse("sendq>64k").get().asksKernel)
+    }
+
     @Test("text is found whatever its case, in names that are ASCII and in those that are not")
     func cases() {
         func lists(_ name: String, _ filter: String) -> Bool {
@@ -66,7 +79,7 @@ struct FilterTests {
             return socket
         }
         #expect(try matches(text, in: sockets) == ids)
-        let column = try #require(ListColumn.named("tls"))
+        let column = try #require(ListKind.sockets.column("tls"))
         #expect(sockets.map { column.text($0, World.now) } == ["asked", "ASK", "1.3", nil])
     }
 
@@ -106,7 +119,7 @@ struct FilterTests {
             ("id:7 port:x", 5..<11), ("a )", 2..<3), ("| a", 0..<1), ("rq>many", 0..<7), ("peer:1.2.3/8", 0..<12),
             ("a (b | ) c", 5..<6), ("x /[/ y", 2..<5), ("lint:nothing", 0..<12), ("flag:", 0..<5), ("tag:1.5", 0..<7),
             ("tls:maybe", 0..<9), ("ws:99", 0..<5), ("ws:maybe", 0..<8), ("stat:estab", 0..<10), ("a text:p2", 2..<9),
-            ("prt:443", 0..<7), ("/(a)\\1/", 0..<7), ("/a**/", 0..<5), ("rxx>5", 0..<5), ("unread>0", 0..<8),
+            ("prt:443", 0..<7), ("/(a)\\1/", 0..<7), ("/a**/", 0..<5), ("rxx>5", 0..<5), ("unred>0", 0..<7),
         ] as [(String, Range<Int>)])
     func mistakes(_ text: String, _ range: Range<Int>) {
         guard case .failure(let failure) = Filter.parse(text) else {

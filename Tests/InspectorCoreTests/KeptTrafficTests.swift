@@ -146,6 +146,18 @@ struct KeptTrafficTests {
         #expect(!lines(model(items) { $0.role = .accepted }).contains { $0.contains("reply after") })
     }
 
+    @Test("A reply to our FIN is timed from the FIN, not from what was sent before it")
+    func replyToFIN() {
+        var model = Conversation.model(ascii: true, size: size)
+        var snapshot = Conversation.snapshot()
+        snapshot.events.append(
+            SocketEvent(sequence: 4, time: World.at(14, 2, 5.9992), socket: Conversation.id, kind: .halfClosed))
+        snapshot.nextEvent = 5
+        snapshot.traffic = TrafficSnapshot(items: [item(0, .sent, Array("a\n".utf8)), item(1, Array("b\n".utf8))])
+        _ = model.update(.snapshot(snapshot))
+        #expect(lines(model).contains { $0.hasSuffix("reply after 0.8ms") }, "\(lines(model))")
+    }
+
     @Test("What a multicast group sends back is no reply, what another host sends is")
     func multicast() {
         func addressed(_ item: TrafficItem, _ host: String) -> TrafficItem {

@@ -39,12 +39,8 @@ struct ListTests {
     func hiding() {
         var seen = Set<String>()
         for width in 60...200 {
-            let columns = ListColumns(width: width, idWidth: 4, chosen: ["recvq", "age"])
-            let shown =
-                [
-                    columns.state != nil ? "state" : nil, columns.writing != nil ? "writing" : nil,
-                    columns.receiveRate != nil ? "rx" : nil, columns.sendRate != nil ? "tx" : nil,
-                ].compactMap { $0 } + columns.optional.map(\.column.name)
+            let layout = ListLayout(.sockets, width: width, idWidth: 4, optional: ["recvq", "age"])
+            let shown = layout.places.filter { $0.column.rank > 0 }.map(\.column.name)
             #expect(seen.isSubset(of: shown), "nothing goes when there is more room: \(width)")
             seen = Set(shown)
         }
@@ -57,16 +53,28 @@ struct ListTests {
         #expect(!draw(model, model.size).text.contains(" AGE "))
         model.press(.character("C"), .character("f"))
         #expect(draw(model, model.size).text.contains("[x] AGE"))
-        for column in ListColumn.optional {
+        for column in ListKind.sockets.optional {
             #expect(draw(model, model.size).text.contains("] \(Format.padded(column.title, to: 8))\(column.meaning)"))
         }
         model.press(.escape)
         #expect(draw(model, model.size).text.contains(" AGE"))
-        for _ in 0..<20 where model.list.sorting.name != "age" { model.press(.character(">")) }
+        for _ in 0..<20 where model.list.sorting.column.name != "age" { model.press(.character(">")) }
         #expect(model.list.rows.first == SocketID(3), "the oldest first")
         model.press(.character("<"))
-        #expect(model.list.sorting.name == "sendq")
+        #expect(model.list.sorting.column.name == "sendq")
         #expect(model.snapshotRequest.kernel == .all)
+    }
+
+    @Test("Each list is sorted by its own columns, and says which they are")
+    func sortWords() {
+        var model = model(many(3))
+        _ = model.update(.command("sort unread"))
+        #expect(model.notice?.isError == true && model.notice?.text.contains("id, state, peer") == true)
+        #expect(model.list.sorting.column.name == "id")
+        for kind in ListKind.allCases {
+            #expect(Set(kind.sortable.map(\.name)).count == kind.sortable.count)
+            #expect(kind.sortable.contains(kind.order.column))
+        }
     }
 
     @Test("Marked rows can be listed alone, and a mark goes with its session")

@@ -116,6 +116,21 @@ struct OutputTests {
         #expect(model.notice == nil)
     }
 
+    @Test("what does not come to the relay is counted while it runs, and said at the end")
+    func passed() {
+        var state = ChildState(name: "node", via: .connect, phase: .running(process: 7))
+        #expect(state.chip == "node[7] runs")
+        for reason in [PassedConnects.Reason.datagram, .local, .datagram] { state.passed.count(reason) }
+        (state.passed.uring, state.passed.early, state.passed.strangers) = ([9], 1, 1)
+        #expect(state.chip == "node[7] runs, 3 not shown")
+        state.phase = .ended(.exit(0), process: 7, connections: 0)
+        state.note = "no"
+        #expect(
+            state.farewell == "node[7] ended with status 0 without a connection through the relay: it made none; no; "
+                + "not shown: 2 UDP, 1 Unix-domain, what process 9 does by io_uring; "
+                + "1 by MPTCP succeeded before the target answered; 1 stranger reset at the relay's port")
+    }
+
     @Test("its status is a shell's")
     func statuses() {
         #expect(ChildEnding.exit(3).status == 3 && ChildEnding.signal(15).status == 143)
@@ -159,6 +174,7 @@ struct OutputTests {
             #expect(list.count == 2 + 6 + 2 && Set(list).count == list.count)
             return Set(list)
         }
+        #expect(RunRequest(["x"]).environment(own, proxies: [:]) == own)
         let http = environment(.http)
         #expect(http.isSuperset(of: ["PATH=/bin", "HTTP_PROXY_X=kept", "no_proxy=", "NO_PROXY="]))
         for name in RunRequest.variables { #expect(http.contains("\(name)=http://127.0.0.1:1")) }

@@ -211,7 +211,7 @@ struct PairTests {
             return snapshot
         }
         var model = model(snapshot(0))
-        #expect(model.list.sorting.name == "id" && model.list.selected == SocketID(1))
+        #expect(model.list.sorting.column.name == "id" && model.list.selected == SocketID(1))
         _ = model.update(.command("sort rx"))
         _ = model.update(.snapshot(snapshot(2)))
         #expect(model.list.selected == SocketID(3), "the first row")

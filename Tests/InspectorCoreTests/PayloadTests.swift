@@ -109,10 +109,10 @@ struct PayloadTests {
     func copy() {
         var model = model
         let last = Conversation.traffic.items[2].bytes
-        #expect(model.press(.character("y")) == [.copy(last)])
-        #expect(model.press(.character("e")) == [.edit(.item(Conversation.id), last)])
+        #expect(model.press(.character("y")) == [.screen(.copy(last))])
+        #expect(model.press(.character("e")) == [.screen(.edit(.item(Conversation.id), last))])
         model.press(.character("g"), .character("j"), .character("j"))
-        #expect(model.press(.character("y")) == [.copy(Array("GET / HTTP/1.0\r\n\r\n".utf8))])
+        #expect(model.press(.character("y")) == [.screen(.copy(Array("GET / HTTP/1.0\r\n\r\n".utf8)))])
     }
 
     @Test("One item, or one direction, is saved; what was not kept is counted")
@@ -160,7 +160,8 @@ struct PayloadTests {
     func chord() {
         var model = Conversation.model(ascii: true, size: size)
         model.type("abc")
-        #expect(model.press(.control("x"), .control("e")) == [.edit(.line(Conversation.id), Array("abc".utf8))])
+        #expect(
+            model.press(.control("x"), .control("e")) == [.screen(.edit(.line(Conversation.id), Array("abc".utf8)))])
         _ = model.update(.edited(.line(Conversation.id), Array("two\nlines\n".utf8), wasChanged: true))
         #expect(model.composer.editor.text == "two\nlines")
         model.press(.control("x"), .character("!"))

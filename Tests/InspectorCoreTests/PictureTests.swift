@@ -172,7 +172,7 @@ struct PictureTests {
     @Test("A wide screen shows the same panes, whichever has the focus", arguments: [Size(120, 35), Size(200, 50)])
     func focus(_ size: Size) {
         for names in [
-            ["list", "talk", "detail"], ["preview-unread", "talk-unread"], ["host-list", "host-talk", "host-detail"],
+            ["list", "talk", "detail"], ["preview-unread", "talk-unread"], ["host-list", "host-detail"],
         ] {
             let drawn = names.map { name in
                 let model = Screen.named(name).model(size)

@@ -29,7 +29,7 @@ struct UpdateTests {
         var model = selecting(9)
         model.press(.character("s"))
         #expect(model.list.selected == SocketID(9))
-        #expect(model.list.sorting.name == "state")
+        #expect(model.list.sorting.column.name == "state")
         _ = model.update(.command("sort id"))
         #expect(model.list.rows.map(\.number) == [3, 5, 6, 7, 8, 9, 10, 11])
         model.press(.character("S"))
@@ -263,14 +263,14 @@ struct UpdateTests {
         var staying = model
         #expect(staying.press(.character("n")).isEmpty)
         #expect(staying.dialogs.open == nil)
-        #expect(model.press(.character("y")) == [.quit])
+        #expect(model.press(.character("y")) == [.screen(.quit)])
         var again = World.model()
-        #expect(again.press(.control("c"), .control("c")) == [.quit])
+        #expect(again.press(.control("c"), .control("c")) == [.screen(.quit)])
         var idle = World.model()
         _ = idle.update(.snapshot(World.snapshot([World.timedOut])))
-        #expect(idle.press(key) == [.quit])
+        #expect(idle.press(key) == [.screen(.quit)])
         var fresh = Model(options: .init(ascii: true, version: "0"))
-        #expect(fresh.press(.control("c")) == [.quit])
+        #expect(fresh.press(.control("c")) == [.screen(.quit)])
     }
 
     @Test("Freezing holds the screen and counts what happens meanwhile")
@@ -306,8 +306,8 @@ struct UpdateTests {
         #expect(seen == ["traffic", "traffic+", "detail", "events", "list"])
         model.press(.backTab)
         #expect(model.tab == .events)
-        #expect(model.press(.control("l")) == [.repaint])
-        #expect(model.press(.control("z")) == [.suspend])
+        #expect(model.press(.control("l")) == [.screen(.repaint)])
+        #expect(model.press(.control("z")) == [.screen(.suspend)])
     }
 
     @Test("On too small a screen only leaving works")
@@ -317,6 +317,6 @@ struct UpdateTests {
         #expect(model.dialogs.open == nil)
         #expect(model.press(.character("q")).isEmpty)
         #expect(draw(model, Size(39, 10)).text.contains("quit?"))
-        #expect(model.press(.character("y")) == [.quit])
+        #expect(model.press(.character("y")) == [.screen(.quit)])
     }
 }

@@ -78,7 +78,7 @@ struct WordListTests {
             socket.tls = TLSSnapshot(role: .client, phase: phase, asked: World.now)
             for version in TLSSettings.Version.allCases {
                 if phase == .secure { socket.tls?.version = "TLSv\(version.rawValue)" }
-                let column = try #require(ListColumn.named("tls")?.text(socket, World.now))
+                let column = try #require(ListKind.sockets.column("tls")?.text(socket, World.now))
                 for word in [phase.rawValue, column] { #expect(try ids("tls:\(word)", [socket]) == [1], "\(word)") }
             }
         }
@@ -88,7 +88,7 @@ struct WordListTests {
     func webSockets(_ stage: WebSocketStage) throws {
         var socket = World.make(1, .client, .connected, target: "ws://h/")
         socket.webSocket = WebSocketPicture(role: .client, stage: stage, target: "ws://h/")
-        let column = try #require(ListColumn.named("ws")?.text(socket, World.now))
+        let column = try #require(ListKind.sockets.column("ws")?.text(socket, World.now))
         #expect(try ids("ws:\(column)", [socket]) == [1])
     }
 
@@ -153,42 +153,6 @@ struct WordListTests {
             return
         }
         #expect(failure.message == "read-after: 0: length needs a number of bytes such as 512 or 8K")
-    }
-
-    /// The words of `docs/socktui.schema.json`, and the cases that they come from.
-    static let listed: [(definition: String, property: String, words: [String])] = [
-        ("socket", "role", SocketRole.allCases.map(\.rawValue)),
-        ("socket", "phase", SocketPhase.allCases.map(\.rawValue)),
-        ("operation", "kind", ReadRequest.Kind.Word.allCases.map(\.name) + [OperationSnapshot.Kind.write.name]),
-        ("tls", "role", TLSSettings.Role.allCases.map(\.rawValue)),
-        ("tls", "phase", TLSSnapshot.Phase.allCases.map { $0 == .asking ? "awaiting_verdict" : $0.rawValue }),
-        ("websocket", "role", WebSocketRole.allCases.map(\.rawValue)),
-        ("websocket", "stage", WebSocketStage.allCases.map(\.rawValue)),
-        ("message", "type", WebSocketMessageType.allCases.map(\.rawValue)),
-        ("close", "initiated_by", WebSocketCloseReport.Origin.allCases.map(\.rawValue)),
-        ("closed", "mode", CloseMode.allCases.map(\.rawValue)),
-        ("program", "rights", InspectionRights.allCases.map(\.rawValue)),
-    ]
-
-    @Test("the JSON schema has the words of every enumeration", arguments: WordListTests.listed.indices)
-    func schema(_ index: Int) throws {
-        let (definition, property, cases) = Self.listed[index]
-        let words = cases.map { JSON(word: $0).text }
-        let text = try Self.text("docs/socktui.schema.json")
-        let whole = try #require(text.firstRange(of: "\n    \"\(definition)\": {")).upperBound
-        let start = try #require(text[whole...].firstRange(of: "\n        \"\(property)\": {")).upperBound
-        let list = try #require(text[start...].firstRange(of: "\"enum\": [")).upperBound
-        let end = try #require(text[list...].firstRange(of: "]")).lowerBound
-        let found = text[list..<end].split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init)
-        #expect(Set(found).subtracting(["null"]) == Set(words))
-    }
-
-    @Test("the page about JSON has every kind of operation")
-    func page() throws {
-        let page = try Self.text("docs/json.md")
-        for word in Self.listed.first(where: { $0.property == "kind" })?.words ?? [] {
-            #expect(page.contains("`\(word)`"))
-        }
     }
 
     private static func text(_ path: String) throws -> String {

@@ -304,3 +304,22 @@ extension Model {
         text.flatMap { update(.key(.character($0))) }
     }
 }
+
+extension World {
+    static var sight: Sight { Sight(now, Findings(LintSettings())) }
+}
+
+extension ListColumn {
+    /// The text in the row of a session.
+    func text(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        cell(Listed(socket), Sight(now, Findings(LintSettings())))?.text
+    }
+}
+
+extension Message {
+    /// Parts of an answer.
+    static func snapshot(_ snapshot: EngineSnapshot) -> Message { .answer(Answer(snapshot)) }
+    static func programs(_ news: ProgramNews) -> Message { .answer(Answer(programs: news)) }
+    static func child(_ news: ChildNews) -> Message { .answer(Answer(child: news)) }
+    static func recording(_ state: RecordingState?) -> Message { .answer(Answer(recording: state)) }
+}

@@ -4,6 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+@testable import HostSockets
 @testable import InspectorShell
 @testable import SockTUI
 
@@ -27,10 +28,10 @@ struct OtherEndTests {
         _ end: OurEnd, _ isWanted: (SocketSnapshot, PeerEnd) -> Bool
     ) -> Bool {
         let found = Lock<[SocketID: PeerEnd]>([:])
-        let finder = PeerFinder { @Sendable ends in found.withLock { $0 = ends } }
+        let observer = PeerObserver { @Sendable ends in found.withLock { $0 = ends } }
         return eventually {
             let snapshot = end.engine.snapshot(SnapshotRequest(kernel: .all))
-            finder.look(snapshot, .all) { @Sendable _ in Int(getpid()) }
+            observer.look(snapshot, .all) { @Sendable _ in Int(getpid()) }
             guard let id = end.socket.session, let socket = snapshot.sockets.first(where: { $0.id == id }),
                 let peer = found.withLock({ $0[id] })
             else { return false }
@@ -59,7 +60,8 @@ struct OtherEndTests {
         #expect(agrees)
         let program = try #require(last?.program)
         #expect(program.process == Int(peer.process) && program.name.hasPrefix("python3"))
-        #expect(SocketDiagnosis.inode("/proc/\(program.process)/fd/\(program.descriptor)") != nil)
+        let link = try HostSystem.live.link("/proc/\(program.process)/fd/\(program.descriptor)")
+        #expect(NetworkText.socketInode(link) != nil)
     }
 
     @Test("of the Unix domain: the program and what it has not read")
@@ -75,14 +77,14 @@ struct OtherEndTests {
 
     @Test("where nobody of this host is at the other end, nothing is claimed")
     func nobody() {
-        guard let diagnosis = SocketDiagnosis() else {
+        guard let query = SocketQuery(.live) else {
             Issue.record("the kernel has no sock_diag")
             return
         }
         let local = SocketAddress.v4(host: "127.0.0.1", port: 9)
         let none = [
-            diagnosis.other(local: local, peer: .v4(host: "127.0.0.1", port: 9)),
-            diagnosis.other(local: local, peer: .unnamed), diagnosis.other(process: getpid(), descriptor: -1),
+            query.other(local: local, peer: .v4(host: "127.0.0.1", port: 9)),
+            query.other(local: local, peer: .unnamed), query.other(process: getpid(), descriptor: -1),
         ]
         #expect(none.allSatisfy { $0 == nil })
     }

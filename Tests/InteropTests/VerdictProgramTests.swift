@@ -1,5 +1,7 @@
 import Glibc
+import HostSockets
 import InspectorCore
+import SocketCore
 import SocketKit
 import SocketTestSupport
 import Testing
@@ -21,7 +23,7 @@ struct VerdictProgramTests {
         let relay: Relay
         private var findings: Findings
         private let ends = Ends()
-        private let finder: PeerFinder
+        private let observer: PeerObserver
         /// What was worse than a note at any look.
         private(set) var accusations: Set<String> = []
 
@@ -29,7 +31,7 @@ struct VerdictProgramTests {
             var settings = LintSettings()
             for time in times { try settings.warn(reading: time) }
             findings = Findings(settings)
-            finder = PeerFinder { @Sendable [ends] found in ends.found.withLock { $0 = found } }
+            observer = PeerObserver { @Sendable [ends] found in ends.found.withLock { $0 = found } }
             relay = Relay(
                 engine: engine,
                 request: RelayRequest(
@@ -42,7 +44,7 @@ struct VerdictProgramTests {
         /// Looks once, as the screen does.
         func look() -> Findings {
             let snapshot = engine.snapshot(SnapshotRequest(kernel: .all))
-            finder.look(snapshot, .all) { @Sendable _ in Int(getpid()) }
+            observer.look(snapshot, .all) { @Sendable _ in Int(getpid()) }
             findings.absorb(snapshot, among: Surroundings(peers: ends.found.withLock { $0 }), lost: 0)
             for finding in findings.first(.max, selected: nil) where finding.severity > .note {
                 accusations.insert("\(finding.lint): \(finding.sentence)")
@@ -51,8 +53,8 @@ struct VerdictProgramTests {
         }
 
         /// Looks until something of this name is found.
-        func finding(_ lint: String, where holds: (Finding) -> Bool = { _ in true }) -> Finding? {
-            var finding: Finding?
+        func finding(_ lint: String, where holds: (Verdict) -> Bool = { _ in true }) -> Verdict? {
+            var finding: Verdict?
             _ = eventually(within: .seconds(60)) {
                 finding = look().first(.max, selected: nil).first { $0.lint == lint && holds($0) }
                 return finding != nil

@@ -39,7 +39,7 @@ struct CommandLineValueTests {
             let line = try #require(Self.lines[command])
             #expect(try parse("\(option.name) x \(line)").touching == option.name)
             let stream = try? parse("\(option.name) - demo").touching
-            if option.commands.isEmpty {
+            if option.isCommon {
                 #expect((stream ?? nil) == (option.value?.hasStream == true ? nil : option.name))
             }
         }
@@ -69,19 +69,19 @@ struct CommandLineValueTests {
             return .connect(request)
         }
         let id = SocketID(1)
-        #expect(try connect("tls://h:1", client).file == nil)
-        #expect(try connect("unix:/s").file == "/s")
+        #expect(try connect("tls://h:1", client).claims.file == nil)
+        #expect(try connect("unix:/s").claims.file == "/s")
         client.identity = .init(certificateFile: "c")
-        #expect(try connect("tls://h:1", client).file == "c")
+        #expect(try connect("tls://h:1", client).claims.file == "c")
         client.trust = .folder("f/")
-        #expect(Effect.startTLS(id, client).file == "f/")
+        #expect(Effect.startTLS(id, client).claims.file == "f/")
         client.keyLogFile = "k"
         var relay = try RelayRequest.parse(":1", to: "h:1", TLSChoices())
-        #expect(Effect.relay(relay).file == nil)
+        #expect(Effect.relay(relay).claims.file == nil)
         relay.targetTLS = client
-        #expect(Effect.relay(relay).file == "k")
-        #expect(Effect.relay(try RelayRequest.parse(":1", to: "unix:/s", TLSChoices())).file == "/s")
-        #expect(Effect.send(.send(id, DatagramRequest([1], to: .unix(path: "/s")))).file == "/s")
-        #expect(Effect.run(RunRequest(["x"])).file == "x" && Effect.openFile("x").file == "x")
+        #expect(Effect.relay(relay).claims.file == "k")
+        #expect(Effect.relay(try RelayRequest.parse(":1", to: "unix:/s", TLSChoices())).claims.file == "/s")
+        #expect(Effect.send(.send(id, DatagramRequest([1], to: .unix(path: "/s")))).claims.file == "/s")
+        #expect(Effect.run(RunRequest(["x"])).claims.file == "x" && Effect.openFile("x").claims.file == "x")
     }
 }

@@ -50,7 +50,7 @@ struct DepthPictures {
     private static func canvas(_ keys: [Key]) -> Canvas {
         var model = Model(options: .init(ascii: true, version: "test"))
         _ = model.update(.resized(Size(80, 24)))
-        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.answer(Answer(snapshot)))
         for key in [.character("1")] + keys { _ = model.update(.key(key)) }
         return draw(model, Size(80, 24))
     }

@@ -1,15 +1,16 @@
 import InspectorCore
 import SocketCore
+import SocketRecords
 
 /// What the catalogue of events says, for the docs and the JSON Schema.
 enum EventLists {
-    private static let kinds = SocketEvent.Kind.allCases
+    private static let all = SocketEvent.Kind.allCases
 
     /// For JSON: each event's members.
     static var json: [String] {
         ManualLists.table(
             ["event", "members"],
-            kinds.map { kind in
+            all.map { kind in
                 [ManualLists.code(word(kind)), members(kind).map { "`\($0.name)`" }.joined(separator: ", ")]
             })
     }
@@ -18,7 +19,7 @@ enum EventLists {
     static var wire: [String] {
         ManualLists.table(
             ["kind", "*tag*", "*first*", "*second*"],
-            kinds.map { kind in
+            all.map { kind in
                 let row = EventCatalogue[kind]
                 return [
                     ManualLists.code(kind.rawValue), row.hasTag ? "yes" : "", row.first.meaning, row.second.meaning,
@@ -26,92 +27,46 @@ enum EventLists {
             })
     }
 
-    /// What stands before and after the part of the schema that is made from the catalogue.
-    static let opening = "        \"event\": {\n          \"enum\": [\n"
-    static let closing = "      },\n      \"required\": ["
+    private static func word(_ kind: SocketEvent.Kind) -> String { SocketJSON.word(kind) }
 
-    /// The words of events, and the form of each member that any of them has.
-    static var schema: [String] {
-        var lines = list(kinds.map(word)) + ["          ]", "        },"]
+    /// The members that any event has, and their kinds.
+    static var kinds: [(name: String, kind: FactKind)] {
         var known: Set<String> = []
-        for kind in kinds {
-            for member in members(kind) where known.insert(member.name).inserted {
-                lines.append("        \"\(member.name)\": {")
-                lines += member.form
-                lines.append("        },")
-            }
-        }
-        lines[lines.count - 1] = "        }"
-        return lines
+        return all.flatMap(members).filter { known.insert($0.name).inserted }
     }
 
-    private static func word(_ kind: SocketEvent.Kind) -> String { text(SocketJSON.word(kind)) }
-
-    /// A word without its quotes.
-    static func text(_ word: JSON) -> String {
-        if case .string(let text) = word { text } else { "" }
-    }
-
-    private static func members(_ kind: SocketEvent.Kind) -> [Member] {
+    private static func members(_ kind: SocketEvent.Kind) -> [(name: String, kind: FactKind)] {
         let row = EventCatalogue[kind]
-        return (row.hasTag ? [Member("tag", ["integer"])] : []) + row.first.forms + row.second.forms
+        return (row.hasTag ? [("tag", .integer)] : []) + row.first.kinds + row.second.kinds
     }
-
-    /// The form of a member, as the lines of a JSON Schema.
-    struct Member {
-        var name: String
-        var form: [String]
-
-        init(_ name: String, _ types: [String], minimum: Int? = nil) {
-            self.name = name
-            let end = minimum == nil ? "" : ","
-            form =
-                types.count == 1
-                ? ["          \"type\": \"\(types[0])\"\(end)"]
-                : ["          \"type\": ["] + list(types) + ["          ]\(end)"]
-            if let minimum { form.append("          \"minimum\": \(minimum)") }
-        }
-
-        init(_ name: String, words: [String]) {
-            self.name = name
-            let lines = list(words)
-            form = ["          \"enum\": ["] + lines.dropLast() + [lines.last.map { $0 + "," } ?? ""]
-            form += ["            null", "          ]"]
-        }
-    }
-}
-
-/// The elements of an array of texts.
-private func list(_ texts: [String]) -> [String] {
-    texts.enumerated().map { "            \"\($1)\"" + ($0 + 1 < texts.count ? "," : "") }
 }
 
 extension EventNumber {
     var isUsed: Bool { !members(0, of: nil).isEmpty }
 
-    fileprivate var forms: [EventLists.Member] {
+    fileprivate var kinds: [(name: String, kind: FactKind)] {
         switch self {
         case .unused: []
         case .bytes(let name), .size(let name), .count(let name, _, _), .session(let name), .rule(let name):
-            [.init(name, ["integer"], minimum: 0)]
-        case .total(let name), .offset(let name): [.init(name, ["integer", "null"], minimum: 0)]
-        case .milliseconds(let name), .microseconds(let name): [.init(name, ["number"])]
-        case .timeout(let name): [.init(name, ["number", "null"])]
-        case .errno: [.init("errno", ["integer", "null"]), .init("error", ["string", "null"])]
-        case .alert: [.init("alert", ["integer"], minimum: 0), .init("name", ["string"])]
-        case .attempt: [.init("address", ["string", "null"])]
-        case .operation: [.init("operation", ["integer"], minimum: 0)]
-        case .verifyCode: [.init("verify_code", ["integer"])]
-        case .choice(let choices): Self.forms(choices)
+            [(name, .count)]
+        case .total(let name), .offset(let name): [(name, .maybe(.count))]
+        case .milliseconds(let name), .microseconds(let name): [(name, .span)]
+        case .timeout(let name): [(name, .maybe(.span))]
+        case .errno: [("errno", .maybe(.integer)), ("error", .maybe(.text))]
+        case .alert: [("alert", .count), ("name", .text)]
+        case .attempt: [("address", .maybe(.text))]
+        case .operation: [("operation", .count)]
+        case .verifyCode: [("verify_code", .integer)]
+        case .choice(let choices): Self.kinds(choices)
         }
     }
 
-    private static func forms(_ choices: [EventChoice]) -> [EventLists.Member] {
+    private static func kinds(_ choices: [EventChoice]) -> [(name: String, kind: FactKind)] {
         choices[0].members.map(\.key).map { name in
             let words = facts(choices, name).compactMap { fact in
-                if case .word(let word) = fact { EventLists.text(JSON(word: word)) } else { nil }
+                if case .word(let word) = fact { word.snakeCased } else { nil }
             }
-            return words.isEmpty ? .init(name, ["boolean", "null"]) : .init(name, words: words)
+            return (name, .maybe(words.isEmpty ? .flag : .words(words)))
         }
     }
 
@@ -139,7 +94,7 @@ extension EventNumber {
                 let facts = choice.members.map { name, fact in
                     switch fact {
                     case .flag(let isTrue): (isTrue ? "" : "not ") + "`\(name)`"
-                    case .word(let word): "`\(name)` is `\(EventLists.text(JSON(word: word)))`"
+                    case .word(let word): "`\(name)` is `\(word.snakeCased)`"
                     }
                 }
                 return "\(index): " + facts.joined(separator: ", ")

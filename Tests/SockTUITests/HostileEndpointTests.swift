@@ -1,4 +1,5 @@
 import Glibc
+import HostSockets
 import InspectorCore
 import SocketKit
 import SocketRecords
@@ -48,10 +49,10 @@ struct HostileEndpointTests {
         try client.connect(to: .unix(path: folder.path + "/s"))
         #expect(eventually { client.isConnected })
         let found = Lock<[SocketID: PeerEnd]>([:])
-        let finder = PeerFinder { @Sendable ends in found.withLock { $0 = ends } }
+        let observer = PeerObserver { @Sendable ends in found.withLock { $0 = ends } }
         let claims = Lock([Int.max, 1 << 40, 1 << 31, -1, Int.min])
         let isFound = eventually {
-            finder.look(engine.snapshot(SnapshotRequest(kernel: .all)), .all) { @Sendable _ in
+            observer.look(engine.snapshot(SnapshotRequest(kernel: .all)), .all) { @Sendable _ in
                 claims.withLock { $0.popLast() } ?? Int(getpid())
             }
             return client.session.flatMap { id in found.withLock { $0[id] } } != nil

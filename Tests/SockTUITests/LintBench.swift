@@ -4,6 +4,7 @@ import InspectorScreen
 import SocketKit
 import SocketTestSupport
 
+@testable import HostSockets
 @testable import SockTUI
 
 /// A real connection, time in the test's hand, and an inspector that warns of everything.
@@ -42,7 +43,7 @@ final class LintBench {
         request.kernel = .all
         let snapshot = engine.snapshot(request)
         _ = model.update(.peers(knowsPeers ? ends(snapshot) : [:]))
-        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.answer(Answer(snapshot)))
         let found = model.shared.findings.ofEngine + (session.map { model.shared.findings[$0] } ?? [])
         return found.first { $0.lint == lint }?.sentence
     }
@@ -54,12 +55,12 @@ final class LintBench {
     }
 
     private func ends(_ snapshot: EngineSnapshot) -> [SocketID: PeerEnd] {
-        guard let diagnosis = SocketDiagnosis() else { return [:] }
+        guard let query = SocketQuery(.live) else { return [:] }
         let program = PeerEnd.Program(process: Int(getpid()), name: "peer", descriptor: pair.peer)
         var ends: [SocketID: PeerEnd] = [:]
         for socket in snapshot.sockets where socket.phase == .connected {
             guard let local = socket.local, let peer = socket.peer else { continue }
-            ends[socket.id] = diagnosis.other(local: local, peer: peer).map { PeerEnd($0, program) }
+            ends[socket.id] = query.other(local: local, peer: peer).map { PeerEnd($0, program) }
         }
         return ends
     }

@@ -19,9 +19,11 @@ struct ManualTests {
         ("options", "options.md", { ManualLists.options }), ("warnings", "options.md", { ManualLists.warnings }),
         ("exit status", "options.md", { ManualLists.exits(ExitRow.all) }),
         ("exit status", "xray.md", { ManualLists.exits(ExitRow.rows(about: ["why", "host --check", "attach"])) }),
+        ("metrics", "metrics.md", { ManualLists.metrics }),
         ("faults", "faults.md", { ManualLists.faults }), ("points", "faults.md", { ManualLists.points }),
         ("steps", "automation.md", { ManualLists.steps }), ("events", "json.md", { EventLists.json }),
-        ("events", wire, { EventLists.wire }), ("events", "socktui.schema.json", { EventLists.schema }),
+        ("events", wire, { EventLists.wire }), ("lines", "json.md", { FactPages.lines }),
+        ("socket", "json.md", { FactPages.socket }), ("objects", "json.md", { FactPages.objects }),
     ]
     private static let wire = "../Sources/SocketKit/SocketKit.docc/InspectionWire.md"
 
@@ -30,18 +32,23 @@ struct ManualTests {
         let list = Self.lists[index]
         let path = "\(Self.folder)/\(list.page)"
         let page = try #require(Self.text(path))
-        let isSchema = list.page.hasSuffix(".json")
-        let opening = isSchema ? EventLists.opening : "<!-- made from the program's tables: \(list.name) -->\n"
-        let closing = isSchema ? EventLists.closing : "<!-- end -->"
+        let opening = "<!-- made from the program's tables: \(list.name) -->\n"
         let start = try #require(page.firstRange(of: opening)).upperBound
-        let end = try #require(page[start...].firstRange(of: closing)).lowerBound
-        let lines = list.lines().joined(separator: "\n") + "\n"
-        let made = isSchema ? lines : "\n\(lines)\n"
+        let end = try #require(page[start...].firstRange(of: "<!-- end -->")).lowerBound
+        let made = "\n" + list.lines().joined(separator: "\n") + "\n\n"
         if getenv("SOCKTUI_WRITE_DOCS") != nil {
             try Self.write(String(page[..<start]) + made + String(page[end...]), path)
         } else {
             #expect(page[start..<end] == made, "SOCKTUI_WRITE_DOCS=1 swift test --filter ManualTests writes it")
         }
+    }
+
+    @Test("the schema of JSON Lines is that of the table of facts")
+    func schema() throws {
+        let path = "\(Self.folder)/socktui.schema.json"
+        let made = FactPages.schema.joined(separator: "\n") + "\n"
+        if getenv("SOCKTUI_WRITE_DOCS") != nil { try Self.write(made, path) }
+        #expect(Self.text(path) == made, "SOCKTUI_WRITE_DOCS=1 swift test --filter ManualTests writes it")
     }
 
     /// Programs that use SocketKit read them in its documentation.
@@ -68,7 +75,7 @@ struct ManualTests {
 
     @Test("the table of exit statuses has every status, and is about commands that there are")
     func exits() {
-        let known = Set(CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name))
+        let known = Set(CommandTable.words.map(\.name))
         let named = ExitRow.all.flatMap(\.commands).compactMap { $0.split(separator: " ").first.map(String.init) }
         #expect(known.isSuperset(of: named))
         let statuses = Set(ExitRow.all.map(\.status))
@@ -123,12 +130,10 @@ enum ManualLists {
     static var filter: [String] { ["```"] + HelpContents.filter + ["```"] }
 
     static var commands: [String] {
-        let rows = CommandTable.commands.map { ($0.name, $0.operands.name, $0.help) }
-        let printers = CommandTable.printers.map { ($0.name, $0.operands.name, $0.help) }
-        return table(
+        table(
             ["command", "does"],
             [["(none)", "a start screen that asks what to open"]]
-                + (rows + printers).map { [code("socktui \($0.0) \($0.1)"), $0.2] })
+                + CommandTable.words.map { [code("socktui \($0.usage)"), $0.help] })
     }
 
     static var options: [String] {
@@ -136,8 +141,18 @@ enum ManualLists {
             ["option", "does", "with"],
             CommandTable.options.compactMap { option in
                 guard let help = option.help else { return nil }
-                let commands = option.commands.isEmpty ? "" : option.commands.sorted().joined(separator: ", ")
-                return [code("\(option.name) \(option.value?.name ?? "")"), help, commands]
+                return [code(HelpText.row(option).0), help, option.scope]
+            })
+    }
+
+    static var metrics: [String] {
+        table(
+            ["metric", "kind", "labels", "means"],
+            MetricFamily.allCases.map { family in
+                [
+                    code(family.rawValue), family.kind.rawValue, family.labels.map(code).joined(separator: " "),
+                    family.help,
+                ]
             })
     }
 

@@ -31,7 +31,7 @@ struct NamespaceWhyTests {
                     socket.peer?.port == 7_000 && watch.look.owners[socket.inode]?.first?.process == process
                 })
             let far = try #require(watch.judge.peer(of: near.id))
-            #expect(far.namespace == near.namespace && watch.judge.shown(far.id)?.owners.contains(process) == true)
+            #expect(far.namespace == near.namespace && watch.judge.shown(far.id)?.host.owners.contains(process) == true)
         }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import HostSockets
 import SocketKit
 import SocketTestSupport
 import Testing
@@ -23,35 +24,14 @@ private final class OpenSocket {
 
 @Suite("What the start screen offers")
 struct StartTests {
-    @Test("listening sockets from the kernel's table, in both families")
-    func tables() {
-        let v4 = """
-              sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-               0: 0100007F:18EB 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100
-               1: 0100007F:18EB 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0 20
-               2: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0 100
-               3: garbage
-            """
-        #expect(
-            HostListeners.entries(v4) == [
-                HostListeners.Entry(address: .v4(host: "127.0.0.1", port: 6379), inode: 4711),
-                HostListeners.Entry(address: .v4(host: "0.0.0.0", port: 80), inode: 4713),
-            ])
-        let v6 = """
-              sl  local_address remote_address st
-               0: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A 0:0 00:0 0 0 0 99 1
-            """
-        let loopback = SocketAddress.v6(host: "::1", port: 8080)
-        #expect(HostListeners.entries(v6) == [HostListeners.Entry(address: loopback, inode: 99)])
-    }
-
     @Test("a listener of this process is found with its program")
     func own() throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
         try #require(listen(listener, 1) == 0)
         // However many the other tests of this process have meanwhile.
-        #expect(HostListeners.find(limit: .max, descriptors: .max).contains { $0.program.hasSuffix("[\(getpid())]") })
+        let found = AddressOwners().listeners(limit: .max, budget: .seconds(60))
+        #expect(found.contains { $0.program?.process == Int(getpid()) && $0.program?.descriptor == listener })
     }
 
     @Test("ages in words")
@@ -74,11 +54,11 @@ struct StartTests {
     @Test("a listener says which program has its address")
     func holders() throws {
         let reception = try Reception(accepting: Recorder())
-        let holder = try #require(HostListeners.holder(of: reception.port, host: "127.0.0.1"))
+        let holder = try #require(AddressInUse.holder(of: reception.port, host: "127.0.0.1"))
         #expect(holder.hasSuffix("[\(getpid())] has 127.0.0.1:\(reception.port)"))
-        #expect(HostListeners.holder(of: reception.port, host: "") != nil)
-        #expect(HostListeners.holder(of: reception.port, host: "127.0.0.9") == nil)
-        #expect(HostListeners.holder(of: try Peer.freePort(), host: "127.0.0.1") == nil)
+        #expect(AddressInUse.holder(of: reception.port, host: "") != nil)
+        #expect(AddressInUse.holder(of: reception.port, host: "127.0.0.9") == nil)
+        #expect(AddressInUse.holder(of: try Peer.freePort(), host: "127.0.0.1") == nil)
     }
 
     @Test("a listener on localhost is in the way of none but those of the same address, or of every address")
@@ -88,13 +68,13 @@ struct StartTests {
             return (socket, LinuxKernel().localAddress(socket.descriptor)?.port ?? 0)
         }
         let other = try listener(.v4(host: "127.0.0.9", port: 0))
-        #expect(HostListeners.holder(of: other.port, host: "localhost") == nil)
-        #expect(HostListeners.holder(of: other.port, host: "*")?.hasSuffix("has 127.0.0.9:\(other.port)") == true)
+        #expect(AddressInUse.holder(of: other.port, host: "localhost") == nil)
+        #expect(AddressInUse.holder(of: other.port, host: "*")?.hasSuffix("has 127.0.0.9:\(other.port)") == true)
         let same = try listener(.v4(host: "127.0.0.1", port: 0))
-        #expect(HostListeners.holder(of: same.port, host: "localhost")?.hasSuffix("has 127.0.0.1:\(same.port)") == true)
+        #expect(AddressInUse.holder(of: same.port, host: "localhost")?.hasSuffix("has 127.0.0.1:\(same.port)") == true)
         let every = try listener(.v4(host: "0.0.0.0", port: 0))
-        #expect(HostListeners.holder(of: every.port, host: "localhost")?.hasSuffix("has 0.0.0.0:\(every.port)") == true)
-        #expect(HostListeners.holder(of: every.port, host: "::1") == nil)
+        #expect(AddressInUse.holder(of: every.port, host: "localhost")?.hasSuffix("has 0.0.0.0:\(every.port)") == true)
+        #expect(AddressInUse.holder(of: every.port, host: "::1") == nil)
     }
 
     @Test("programs that do not answer are named as such, and hide no others")
@@ -201,40 +181,5 @@ struct StartTests {
         let recent = RecentTargets(path: "/proc/nowhere/recent")
         recent.add("host:1")
         #expect(recent.offers().isEmpty)
-    }
-}
-
-@Suite("Connections that wait")
-struct WaitingConnectionsTests {
-    private let table = """
-          sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-           0: 00000000:1F90 00000000:0000 0A 00000000:00000001 00:00000000 00000000     0        0 77 1 0 100 0 0 10 0
-           1: 0100007F:1F90 0100007F:B898 01 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
-           2: 0100007F:1F90 0100007F:B89A 01 00000000:00000000 00:00000000 00000000     0        0 81 1 0 20 4 30 10 -1
-           3: 0100007F:1F91 0100007F:B89C 01 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
-        """
-
-    @Test("those of the listener's port that no program has open yet")
-    func entries() {
-        let found = WaitingConnections.entries(table, at: [.v4(host: "0.0.0.0", port: 8080)])
-        #expect(found.map(\.peer.description) == ["127.0.0.1:47256"])
-        #expect(WaitingConnections.entries(table, at: [.v4(host: "127.0.0.2", port: 8080)]).isEmpty)
-    }
-
-    @Test("those of the listener's own family, and of none more particular than it")
-    func beside() {
-        let every = SocketAddress.v6(host: "::", port: 8080)
-        #expect(WaitingConnections.entries(table, at: [every]).isEmpty)
-        let v6 = """
-              sl  local_address remote_address st
-               0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 0:0 00:0 0 0 0 99 1
-               1: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A 0:0 00:0 0 0 0 98 1
-               2: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:B898 01 0:0 00:0 0 0 0 0 1
-               3: 00000000000000000000000001000000:1F90 00000000000000000000000001000000:B89A 01 0:0 00:0 0 0 0 0 1
-            """
-        #expect(WaitingConnections.entries(v6, at: [every]).map(\.peer.description) == ["127.0.0.1:47256"])
-        #expect(WaitingConnections.entries(v6, at: [.v4(host: "0.0.0.0", port: 8080)]).isEmpty)
-        let loopback = SocketAddress.v6(host: "::1", port: 8080)
-        #expect(WaitingConnections.entries(v6, at: [loopback]).map(\.peer.description) == ["[::1]:47258"])
     }
 }

@@ -3,6 +3,16 @@ import Testing
 
 @Suite("Endpoint grammar")
 struct EndpointTests {
+    @Test("two spellings of a name that differ in Unicode normalization are two endpoints")
+    func normalization() {
+        let (composed, decomposed) = ("/run/\u{E9}", "/run/e\u{301}")
+        #expect(composed == decomposed)
+        #expect(Endpoint.unix(path: composed) != .unix(path: decomposed))
+        #expect(Endpoint.abstract(name: composed) != .abstract(name: decomposed))
+        #expect(SocketAddress(.unix(composed)) != SocketAddress(.unix(decomposed)))
+        #expect(Set([Endpoint.unix(path: composed), .unix(path: decomposed), .unix(path: composed)]).count == 2)
+    }
+
     @Test(
         "reads every form that a person writes",
         arguments: [

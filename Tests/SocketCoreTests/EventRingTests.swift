@@ -37,8 +37,22 @@ struct EventRingTests {
         }
     }
 
+    /// At every fill level, room is made for some more, and nothing that was kept is lost to them.
+    @Test func roomIsMadeForMore() {
+        for (recorded, more) in (0...9).flatMap({ recorded in (0...9).map { (recorded, $0) } }) {
+            var ring = EventRing(capacity: 4)
+            for number in 0..<recorded { ring.record(.closed, of: SocketID(1), at: .zero, first: number) }
+            ring.makeRoom(for: more)
+            for number in recorded..<recorded + more { ring.record(.closed, of: SocketID(1), at: .zero, first: number) }
+            let oldest = max(0, recorded - 4)
+            #expect(ring.read(from: UInt64(oldest)).events.map(\.first) == Array(oldest..<recorded + more))
+            #expect(ring.read(from: UInt64(oldest)).lost == 0)
+        }
+    }
+
     @Test func aRingForNoEventsRecordsNone() {
         var ring = EventRing(capacity: 0)
+        ring.makeRoom(for: 3)
         ring.record(.closed, of: SocketID(1), at: .zero)
         #expect(ring.next == 0)
         #expect(ring.read(from: 0).events.isEmpty)

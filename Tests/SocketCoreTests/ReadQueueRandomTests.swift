@@ -4,8 +4,10 @@ import Testing
 
 /// What the read queue makes of a stream must not depend on how the stream comes, and no byte may be lost or doubled.
 struct ReadQueueRandomTests {
-    @Test func lengthAndDelimiterReadsGiveTheSameForEveryCut() {
-        var generator = SplitMix64(seed: 1)
+    /// Compares reads of lengths and delimiters with what they give for the whole stream. `feed` gives the pieces and
+    /// the reads to the queue.
+    private func compare(seed: UInt64, _ feed: ([[UInt8]], [ReadRequest.Kind], inout ReadBench) -> Void) {
+        var generator = SplitMix64(seed: seed)
         for seed in 0..<40 {
             let stream = randomStream(60, &generator)
             let kinds = (0..<12).map { _ in randomKind(withAvailable: false, &generator) }
@@ -13,33 +15,27 @@ struct ReadQueueRandomTests {
                 of: stream, expected: naiveDeliveries(of: kinds, in: stream), seed: UInt64(seed), randomCuts: 20
             ) { pieces in
                 var bench = ReadBench()
-                for kind in kinds { bench.read(kind) }
-                for piece in pieces { bench.arrive(piece) }
+                feed(pieces, kinds, &bench)
                 return bench.takeActions().compactMap { $0.delivery?.bytes }
             }
             #expect(mismatch == nil, "reads: \(kinds), stream: \(stream)")
+        }
+    }
+
+    @Test func lengthAndDelimiterReadsGiveTheSameForEveryCut() {
+        compare(seed: 1) { pieces, kinds, bench in
+            for kind in kinds { bench.read(kind) }
+            for piece in pieces { bench.arrive(piece) }
         }
     }
 
     @Test func lengthAndDelimiterReadsGiveTheSameWhenBytesAreHandedOverUnasked() {
-        var generator = SplitMix64(seed: 2)
-        for seed in 0..<40 {
-            let stream = randomStream(60, &generator)
-            let kinds = (0..<12).map { _ in randomKind(withAvailable: false, &generator) }
-            let mismatch = DecoderVerifier.firstMismatch(
-                of: stream, expected: naiveDeliveries(of: kinds, in: stream), seed: UInt64(seed), randomCuts: 20
-            ) { pieces in
-                var bench = ReadBench()
-                for piece in pieces { piece.withUnsafeBytes { bench.queue.receive($0, now: .zero) } }
-                for kind in kinds { bench.read(kind) }
-                return bench.takeActions().compactMap { $0.delivery?.bytes }
-            }
-            #expect(mismatch == nil, "reads: \(kinds), stream: \(stream)")
+        compare(seed: 2) { pieces, kinds, bench in
+            for piece in pieces { piece.withUnsafeBytes { bench.queue.receive($0, now: .zero) } }
+            for kind in kinds { bench.read(kind) }
         }
     }
 
-    /// Reads of all kinds, a standing one among them, are queued, time out, are extended, fail and complete while bytes
-    /// come in random pieces, some of them unasked.
     @Test func inAnyOrderOfEventsNoByteIsLostAndEveryReadEndsOnce() {
         for seed in 0..<6_000 {
             var run = RandomReads(seed: UInt64(seed))

@@ -11,6 +11,21 @@ import Testing
         return configuration
     }
 
+    /// As a program does that ends with thousands of connections open.
+    @Test func allEndingsAreListedOnceThereIsRoomForThem() throws {
+        var configuration = EngineConfiguration()
+        (configuration.eventCapacity, configuration.closedLimit) = (8, 2)
+        let engine = SocketEngine(configuration)
+        let pairs = try (0..<40).map { _ in try ConnectedPair(.unix, engine: engine) }
+        let before = engine.snapshot(SnapshotRequest(eventsFrom: 0))
+        engine.makeRoomForEndings()
+        for pair in pairs { pair.socket.disconnect() }
+        let after = engine.snapshot(SnapshotRequest(eventsFrom: before.nextEvent))
+        #expect(after.sockets.map(\.phase) == Array(repeating: .closed, count: 40))
+        #expect(after.eventsLost == 0)
+        #expect(after.events.count { $0.kind == .closed } == 40)
+    }
+
     @Test func aResetBetweenTwoChunksIsNoEndOfStream() async throws {
         let pair = try ConnectedPair()
         try pair.peerSends("abc")

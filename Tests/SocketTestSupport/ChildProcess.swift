@@ -105,7 +105,7 @@ public struct ChildProcess {
 
 /// A program that does nothing but hold a descriptor, until it is killed.
 package struct HoldingProcess {
-    private let process: pid_t
+    package let process: pid_t
 
     /// Starts it; the caller's descriptor stays open.
     package init(_ descriptor: Int32) throws {

@@ -11,7 +11,7 @@ struct SystemStringTests {
         "SSL_CTX_use_PrivateKey_file", "SSL_load_client_CA_file",
     ]
     /// What the kernel itself names, under /proc, is ASCII.
-    private static let kernelsOwn: Set = ["HostSystem.swift", "Lead.swift", "SocketDiagnosis.swift"]
+    private static let kernelsOwn: Set = ["HostSystem.swift", "Lead.swift"]
 
     @Test("no call gets a path as text")
     func paths() {

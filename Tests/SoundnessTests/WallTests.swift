@@ -8,7 +8,7 @@ struct WallTests {
         "SocketRecords": ["SocketCore"],
         "SocketWorkshop": ["SocketCore"],
         "SocketExport": ["SocketCore", "SocketRecords", "SocketWorkshop"],
-        "InspectorCore": ["SocketCore", "SocketWorkshop"],
+        "InspectorCore": ["SocketCore", "SocketRecords", "SocketWorkshop"],
         "InspectorScreen": ["SocketCore", "SocketRecords", "SocketWorkshop", "InspectorCore"],
         "SocketKit": [
             "SocketCore", "SocketRecords", "CSocketKitSystem", "CSocketKitOpenSSL", "Glibc", "Dispatch",
@@ -22,7 +22,7 @@ struct WallTests {
         // No screen: what it does can be asked for by a key, a command line or another program.
         "InspectorShell": [
             "SocketKit", "SocketCore", "SocketRecords", "SocketWorkshop", "SocketExport", "InspectorCore",
-            "HostSockets", "CSockTUIPcap", "Glibc", "Dispatch", "Synchronization",
+            "HostSockets", "CSockTUIPcap", "CSockTUIRun", "Glibc", "Dispatch", "Synchronization",
         ],
         "SockTUI": [
             "InspectorShell", "InspectorScreen", "InspectorCore", "SocketExport", "SocketWorkshop", "SocketRecords",

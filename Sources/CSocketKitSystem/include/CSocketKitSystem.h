@@ -55,27 +55,12 @@ int64_t csystem_peer_user(int descriptor);
 // namespace, or 0 if it has no number there.
 int csystem_peer_process(int descriptor);
 
-// The kernel's facts about any socket of this host (sock_diag(7)).
-struct csystem_diag {
-  uint64_t inode;
-  // The inode of a Unix-domain socket's peer, or 0 if it has none.
-  uint64_t peer;
-  // Byte counts, or -1 if not reported.
-  int64_t receive_queue, send_queue;
-  // For a TCP socket, its state as the kernel numbers it, and whether the unread input includes a FIN.
-  int state, has_unread_end;
-};
-
-// Returns a descriptor for the queries below, or -1 with errno.
+// Returns a descriptor for queries about the sockets of this host (sock_diag(7)), or -1 with errno.
 int csystem_diag_open(void);
 
-// Queries the TCP connection between these addresses (in network order, with the family's number of bytes). Returns 0,
-// or errno, which is ENOENT if there is none.
-int csystem_diag_tcp(int descriptor, int family, const void *local, uint16_t local_port, const void *remote,
-                     uint16_t remote_port, struct csystem_diag *out);
-
-// Queries the Unix-domain socket with this inode. Returns 0, or errno.
-int csystem_diag_unix(int descriptor, uint64_t inode, struct csystem_diag *out);
+// Queries how many connections wait at a Unix-domain listener of this process, and how many may. Returns 0, or errno,
+// which is ENOENT if the kernel lacks the interface.
+int csystem_unix_backlog(int listener, int64_t *waiting, int64_t *limit);
 
 // A buffer that receives up to 64 datagrams at a time, with the kernel's facts about each.
 struct csystem_inbox;

@@ -181,14 +181,12 @@ extension GCDAsyncUdpSocket {
     /// Declares that this socket's queue targets the given serial queue, so that the socket can also be used from that
     /// queue. Has no effect without a socket queue of its own.
     public func markSocketQueueTargetQueue(_ socketQueuesPreConfiguredTargetQueue: DispatchQueue) {
-        let (engine, hasOwnQueue) = state.withLock { ($0.engine, $0.hasOwnQueue) }
-        if hasOwnQueue { engine.mark(target: socketQueuesPreConfiguredTargetQueue, true) }
+        ownEngine?.mark(target: socketQueuesPreConfiguredTargetQueue, true)
     }
 
     /// Undoes `markSocketQueueTargetQueue(_:)` for all sockets of this socket queue.
     public func unmarkSocketQueueTargetQueue(_ socketQueuesPreviouslyConfiguredTargetQueue: DispatchQueue) {
-        let (engine, hasOwnQueue) = state.withLock { ($0.engine, $0.hasOwnQueue) }
-        if hasOwnQueue { engine.mark(target: socketQueuesPreviouslyConfiguredTargetQueue, false) }
+        ownEngine?.mark(target: socketQueuesPreviouslyConfiguredTargetQueue, false)
     }
 
     /// Runs the block on the socket queue and waits until it returns. It may be called on that queue.

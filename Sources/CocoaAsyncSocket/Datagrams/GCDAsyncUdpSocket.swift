@@ -54,6 +54,8 @@ open class GCDAsyncUdpSocket: NSObject {
     // MARK: Sessions
 
     var engine: SocketEngine { state.withLock { $0.engine } }
+    /// The engine, if its queue is this socket's own.
+    var ownEngine: SocketEngine? { state.withLock { $0.hasOwnQueue ? $0.engine : nil } }
 
     /// The session that is open, or about to be.
     var present: UdpSession? { state.withLock { $0.session } }

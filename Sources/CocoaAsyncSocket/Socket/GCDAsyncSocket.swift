@@ -119,6 +119,8 @@ open class GCDAsyncSocket: NSObject {
     // MARK: Sessions
 
     var engine: SocketEngine { state.withLock { $0.engine } }
+    /// The engine, if its queue is this socket's own.
+    var ownEngine: SocketEngine? { state.withLock { $0.hasOwnQueue ? $0.engine : nil } }
 
     /// The open connection or current connection attempt.
     var stream: AsyncSocket? { state.withLock { $0.session.socket } }

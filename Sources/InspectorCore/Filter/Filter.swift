@@ -8,11 +8,13 @@ package struct Filter: Equatable, Sendable {
         package var range: Range<Int>
     }
 
-    indirect enum Node: Equatable, Sendable {
+    indirect enum Node: Sendable {
         case all([Node])
         case any([Node])
         case not(Node)
         case term(FilterTerm)
+
+        var isEmpty: Bool { if case .all(let nodes) = self { nodes.isEmpty } else { false } }
     }
 
     /// The filter as typed.
@@ -35,7 +37,7 @@ package struct Filter: Equatable, Sendable {
         var grammar = FilterGrammar(text)
         do throws(Failure) {
             let root = try grammar.read()
-            return .success(Filter(text: root == .all([]) ? "" : text, root: root))
+            return .success(Filter(text: root.isEmpty ? "" : text, root: root))
         } catch {
             return .failure(error)
         }
@@ -45,7 +47,12 @@ package struct Filter: Equatable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     /// Whether it matches everything.
-    package var isEmpty: Bool { terms.allSatisfy { $0 == .unfinished } }
+    package var isEmpty: Bool { terms.allSatisfy { if case .unfinished = $0 { true } else { false } } }
+
+    /// Whether it names a state, by its lowercase word.
+    package func names(state: String) -> Bool {
+        terms.contains { if case .key("state", let word, _) = $0 { state.hasPrefix(word) } else { false } }
+    }
 
     /// Whether it needs kernel state.
     package var asksKernel: Bool { terms.contains { $0.asksKernel } }
@@ -63,7 +70,8 @@ package struct Filter: Equatable, Sendable {
 
     /// Returns the matching sessions, in their order.
     package func matching(_ sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings) -> [SocketSnapshot] {
-        sockets.filter { socket in decide(root) { $0.matches(socket, now, findings) } }
+        let sight = Sight(now, findings)
+        return sockets.filter { socket in decide(root) { $0.matches(socket, sight) } }
     }
 
     /// Whether a line about the program itself matches. Only its words are compared.

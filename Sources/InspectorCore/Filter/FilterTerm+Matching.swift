@@ -3,34 +3,15 @@ import SocketCore
 extension FilterTerm {
     /// Whether a session matches.
     func matches(
-        _ socket: SocketSnapshot, _ now: MonotonicTime, _ findings: Findings
+        _ socket: SocketSnapshot, _ sight: Sight
     ) -> Bool {
         switch self {
         case .id(let number): socket.id.number == number
-        case .state(let state): socket.stateWord.lowercased().hasPrefix(state)
-        case .port(let port): socket.peer?.port == port || socket.local?.port == port
-        case .peer(let text):
-            (socket.peer?.description ?? "").lowercased().contains(text) || socket.peerText.lowercased().contains(text)
-        case .network(let network, let bits): socket.peer?.ip?.isIn(network, bits: bits) ?? false
-        case .role(let role): socket.role.rawValue.hasPrefix(role)
         case .tag(let tag): Self.operations(socket).contains { $0.tag == tag && !$0.isStanding }
-        case .flag(let flags): !socket.flags.isDisjoint(with: flags)
-        case .lint(let name): findings[socket.id].contains { name == "any" || $0.lint.hasPrefix(name) }
-        case .read(let word): Self.readWords(socket).contains { $0.hasPrefix(word) }
-        case .tls(let word): TLSWords.matches(word, socket.tls)
-        case .webSocket(let word): WebSocketWords.matches(word, socket.webSocket)
-        case .program(let name): socket.hosts.contains { $0.programText.lowercased().contains(name) }
-        case .process(let number): socket.hosts.contains { $0.owners.contains(number) }
-        case .user(let number): socket.hosts.contains { $0.user == number }
-        case .descriptor(let number): socket.descriptor == number
-        case .cgroup(let name):
-            socket.hosts.flatMap { [$0.cgroup, $0.container] }.contains { $0?.lowercased().contains(name) ?? false }
-        case .namespace(let word): socket.hosts.contains { $0.namespace?.matches(word) ?? false }
-        case .fault(let effect): Self.hasFault(effect, socket)
+        case .key(_, _, let match): match(socket, sight)
         case .held: socket.fault?.hold != nil
-        case .asks(let asks): socket.hosts.contains { $0.asks.map { asks.matches($0) } ?? false }
-        case .compare(let quantity, let relation, let value):
-            Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
+        case .compare(let column, let relation, let value):
+            column.amount(socket, sight).map { Self.holds($0, relation, value) } ?? false
         case .pattern(let pattern): Self.names(socket).contains { pattern.matches($0) }
         case .unfinished: true
         case .text(let text): Self.words(socket).contains { $0.holds(text) }
@@ -48,10 +29,9 @@ extension FilterTerm {
         case .text(let text):
             words.lowercased().contains(text) || socket.map { $0.peerText.lowercased().contains(text) } ?? false
         case .pattern(let pattern):
-            pattern.matches(words) || socket.map { matches($0, event.time, findings) } ?? false
-        case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .program, .process,
-            .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .compare:
-            socket.map { matches($0, event.time, findings) } ?? false
+            pattern.matches(words) || socket.map { matches($0, Sight(event.time, findings)) } ?? false
+        case .key, .held, .compare:
+            socket.map { matches($0, Sight(event.time, findings)) } ?? false
         }
     }
 
@@ -61,17 +41,8 @@ extension FilterTerm {
         case .text(let text): words.lowercased().contains(text)
         case .pattern(let pattern): pattern.matches(words)
         case .unfinished: true
-        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .program,
-            .process,
-            .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .compare:
-            false
+        case .id, .tag, .key, .held, .compare: false
         }
-    }
-
-    /// Whether a rule applies whose effect starts with this word. A dribble counts as a slice.
-    private static func hasFault(_ effect: String, _ socket: SocketSnapshot) -> Bool {
-        let name = effect == "dribble" ? "slice" : effect
-        return socket.fault?.rules.contains { name == "any" || $0.effect.hasPrefix(name) } ?? false
     }
 
     /// Returns the session's words as a row shows them, for search and plain text.
@@ -92,25 +63,6 @@ extension FilterTerm {
             + socket.writing.pending
     }
 
-    /// Returns the words for the kind of the current read.
-    private static func readWords(_ socket: SocketSnapshot) -> [String] {
-        socket.reading.current.map { [$0.kind.word, $0.kind.name] } ?? []
-    }
-
-    private static func measure(_ quantity: Quantity, _ socket: SocketSnapshot, _ now: MonotonicTime) -> Double? {
-        switch quantity {
-        case .rq: socket.role == .listener ? nil : Double(socket.unreadBytes)
-        case .wq: Double(socket.writing.pendingBytes)
-        case .rx: socket.receiveRate
-        case .tx: socket.sendRate
-        case .idle: socket.isLive ? socket.activity.lastByte.map { (now - $0).inSeconds } : nil
-        case .age: socket.isLive ? (now - (socket.connected ?? socket.opened)).inSeconds : nil
-        case .rtt: socket.kernel?.roundTripTime?.inSeconds
-        case .reads: Double(socket.reading.pendingCount)
-        case .writes: Double(socket.writing.pendingCount)
-        }
-    }
-
     private static func holds(_ left: Double, _ relation: Relation, _ right: Double) -> Bool {
         switch relation {
         case .more: left > right
@@ -120,11 +72,6 @@ extension FilterTerm {
         case .equal: left == right
         }
     }
-}
-
-extension SocketSnapshot {
-    /// The host's facts about a socket, or about both ends of a captured connection.
-    fileprivate var hosts: [HostSnapshot] { [host, ends?.local?.host, ends?.peer?.host].compactMap { $0 } }
 }
 
 extension FilterTerm.Asks {

@@ -5,7 +5,7 @@ package struct HostAnswer: Sendable {
     /// The sockets that the target selects.
     package let sockets: [HostSocket]
     /// The verdicts about them, the worst first.
-    package let found: [HostVerdict]
+    package let found: [Verdict]
     /// If nothing is wrong, a description of each connection.
     package let stories: [String]
     private let hidden: HostLook.Hidden
@@ -37,8 +37,18 @@ package struct HostAnswer: Sendable {
     private static func stories(_ meant: [HostSocket], _ judge: HostJudge) -> [String] {
         let connections = meant.filter { $0.transport.isStream && !$0.isListening && $0.peer != nil }
         let closed = connections.filter { $0.state == .timeWait }
-        let open = closed.count > 1 ? connections.filter { $0.state != .timeWait } : connections
+        var open = closed.count > 1 ? connections.filter { $0.state != .timeWait } : connections
+        let left = halfClosed(open, judge)
+        if left.count > 1 {
+            let told = Set(left.flatMap { judge.scene.ends(of: $0).map(\.id) })
+            open.removeAll { told.contains($0.id) }
+        }
         var lines = stories(open, "connection", judge)
+        if left.count > 1, let oldest = left.compactMap(\.tcp?.lastAcknowledged).max() {
+            lines.append(
+                "\(left.count) connections were closed by one end, the first \(Format.duration(oldest)) ago, and not yet by "
+                    + "\(holders(left, judge)) (CLOSE-WAIT).")
+        }
         lines += stories(meant.filter(\.isListening), "listener", judge)
         if closed.count > 1 {
             lines.append("\(closed.count) connections were closed and are kept for a while (TIME-WAIT).")
@@ -46,14 +56,26 @@ package struct HostAnswer: Sendable {
         return lines
     }
 
+    /// Returns the ends in CLOSE-WAIT of these connections.
+    private static func halfClosed(_ connections: [HostSocket], _ judge: HostJudge) -> [HostSocket] {
+        let ends = connections.flatMap { judge.scene.ends(of: $0) }.filter { $0.state == .closeWait }
+        return Dictionary(ends.map { ($0.id, $0) }) { first, _ in first }.values.sorted { $0.id < $1.id }
+    }
+
+    /// Returns the programs that hold these sockets, as in `api.py[4711] and 2 more`.
+    private static func holders(_ sockets: [HostSocket], _ judge: HostJudge) -> String {
+        let names = Set(sockets.map { judge.scene.title(judge.asking(of: $0.id), of: $0) }).sorted()
+        return names[0] + (names.count > 1 ? " and \(names.count - 1) more" : "")
+    }
+
     private static func stories(_ sockets: [HostSocket], _ what: String, _ judge: HostJudge) -> [String] {
         var told: Set<UInt64> = []
         var stories: [String] = []
         for socket in sockets where !told.contains(socket.id) {
-            told.insert(socket.id)
-            if let peer = judge.peer(of: socket.id) { told.insert(peer.id) }
+            let ends = judge.scene.ends(of: socket)
+            told.formUnion(ends.map(\.id))
             guard let story = judge.story(of: socket.id) else { continue }
-            stories.append("\(HostScene.safe(socket.place))\(judge.scene.namespaceSuffix(of: socket)): \(story)")
+            stories.append("\(HostScene.safe(ends[0].place))\(judge.scene.namespaceSuffix(of: ends[0])): \(story)")
         }
         guard stories.count > mostStories else { return stories }
         return stories.prefix(mostStories) + ["and \(stories.count - mostStories) more \(what)s"]
@@ -62,9 +84,11 @@ package struct HostAnswer: Sendable {
     /// The paragraph, line by line.
     package var lines: [String] {
         var lines = found.map(HostParagraph.lines).reduce([]) { $0.isEmpty ? $1 : $0 + [""] + $1 }
-        if !stories.isEmpty, !lines.isEmpty { lines.append("") }
-        lines += stories
-        if lines.isEmpty { lines = ["Nothing is wrong with \(Format.count(sockets.count, "socket"))."] }
+        if lines.isEmpty {
+            let isPartial = processes.closed > 0 || hidden.calls > 0
+            lines = ["Nothing is \(isPartial ? "seen to be " : "")wrong with \(Format.count(sockets.count, "socket"))."]
+        }
+        if !stories.isEmpty { lines += [""] + stories }
         if processes.closed > 0 {
             let count = "\(processes.closed) of these \(processes.meant) processes"
             lines.append("Not seen: the sockets of \(count) (other users'; sudo shows them).")
@@ -78,7 +102,7 @@ package struct HostAnswer: Sendable {
 
     /// The answer as JSON, for programs.
     package func json(_ naming: CommandNaming) -> JSON {
-        Self.json(sockets.count, found.map { .object($0.json(naming)) }, stories, problem: nil)
+        Self.json(sockets.count, found.map { .object($0.hostMembers(naming)) }, stories, problem: nil)
     }
 
     /// The object in place of an answer: why there is none.

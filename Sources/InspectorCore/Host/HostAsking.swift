@@ -44,6 +44,9 @@ package struct HostAsking: Equatable, Sendable {
     /// The observation for a column: `send 47.7M`, `epoll ET`.
     package var short = ""
 
+    /// How long its thread has waited for this socket, or `nil` if none does, or one is just running.
+    var waited: Duration? { isWaiting && idle != .zero ? idle : nil }
+
     init(_ kind: Kind, _ proof: Evidence, _ time: MonotonicTime) {
         (self.kind, self.proof, self.time) = (kind, proof, time)
     }

@@ -5,7 +5,7 @@ package enum HostCheck {
     /// Returns two lines or more for each verdict, and the total. Lines are wrapped at `width`, or not at all if it is
     /// `nil`.
     package static func lines(
-        _ found: [HostVerdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden = HostLook.Hidden(),
+        _ found: [Verdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden = HostLook.Hidden(),
         owners: String? = nil, width: Int? = 80
     ) -> [String] {
         let name = found.map(\.lint.count).max() ?? 0
@@ -24,7 +24,7 @@ package enum HostCheck {
     /// Returns `2 problems, 1 note in 212 sockets; not checked: calls of 14 processes (ptrace_scope 1)`
     /// - Parameter owners: the users whose sockets have no visible program, from `HiddenOwners`.
     package static func summary(
-        _ found: [HostVerdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden, owners: String? = nil
+        _ found: [Verdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden, owners: String? = nil
     ) -> String {
         let notes = found.count { $0.severity == .note }
         var parts = [

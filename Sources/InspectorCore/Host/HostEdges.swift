@@ -10,13 +10,18 @@ struct HostEdge {
 
 /// Which process waits for which: the edges, and the rings and chains that they form.
 struct HostEdges {
-    private(set) var all: [HostEdge] = []
+    private var all: [HostEdge] = []
     /// Writers whose peer is on another host, or not visible.
     private(set) var farWriters: [HostSocket] = []
     /// The edges that block a process, one for each process that does not read. A server with thousands of stuck
     /// connections is followed only once.
     private var byWriter: [Int32: [HostEdge]] = [:]
     private let facts: HostFacts
+    /// The readers of all edges.
+    private(set) var readers: Set<UInt64> = []
+    /// The rings, each once, and the chains by their last reader.
+    private(set) var rings: [[HostEdge]] = []
+    private(set) var chains: [[[HostEdge]]] = []
 
     init(_ facts: HostFacts) {
         self.facts = facts
@@ -37,16 +42,38 @@ struct HostEdges {
             else { continue }
             byWriter[process, default: []].append(edge)
         }
+        followAll()
+    }
+
+    private mutating func followAll() {
+        var known: Set<Set<Int32>> = []
+        var places: [UInt64: Int] = [:]
+        for edge in all {
+            readers.insert(edge.reader.id)
+            guard edge.reading.kind != .unaccepted else { continue }
+            switch follow(edge) {
+            case .ring(let ring):
+                if known.insert(Set(ring.compactMap { $0.writing.process?.number })).inserted { rings.append(ring) }
+            case .chain(let path):
+                guard let end = path.last?.reader.id else { continue }
+                if let place = places[end] {
+                    chains[place].append(path)
+                } else {
+                    places[end] = chains.count
+                    chains.append([path])
+                }
+            }
+        }
     }
 
     /// The result of following an edge from reader to reader.
-    enum End {
+    private enum End {
         case ring([HostEdge])
         /// The edges from here to the last reader.
         case chain([HostEdge])
     }
 
-    func follow(_ start: HostEdge) -> End {
+    private func follow(_ start: HostEdge) -> End {
         var path = [start]
         var places: [Int32: Int] = [:]
         if let process = start.writing.process { places[process.number] = 0 }

@@ -2,17 +2,30 @@ import SocketCore
 
 /// What lists and details show about one socket of the host.
 extension HostJudge {
-    /// Returns a socket's owner and how it is requested, or `nil` if there is no such socket.
+    /// Returns a socket as a row shows it, and its descriptor, or `nil` if there is no such socket.
     /// - Parameter isClose: whether its programs were examined because of it.
-    package func shown(_ id: UInt64, isClose: Bool = true) -> HostShown? {
+    package func shown(_ id: UInt64, isClose: Bool = true) -> (host: HostSnapshot, descriptor: Int32?)? {
         guard let socket = scene[id], case let asking = facts.asker.asking(for: socket, isClose: isClose) else {
             return nil
         }
-        let (text, lasting) = words(asking, socket)
-        return HostShown(
-            process: asking.process, descriptor: asking.descriptor, others: asking.others,
-            owners: scene.owners(of: socket).map(\.process), owner: owner(asking), asks: text, asksFor: lasting,
-            asksWords: asking.words.isEmpty ? nil : asking.words, evidence: asking.proof, flags: flags(asking))
+        var host = HostSnapshot(socket)
+        host.namespace = scene.look.namespaces[socket.namespace]
+        (host.process, host.others) = (asking.process?.number, asking.others)
+        host.owners = scene.owners(of: socket).map(\.process)
+        if let owner = owner(asking) {
+            (host.program, host.programUser, host.cgroup) = (owner.title, owner.user, owner.cgroup)
+            host.container = owner.cgroup.flatMap(ContainerName.text)
+        }
+        (host.asks, host.asksFor) = words(asking, socket)
+        (host.asksWords, host.evidence) = (asking.words.isEmpty ? nil : asking.words, asking.proof)
+        if let descriptor = asking.descriptor,
+            let process = asking.process.flatMap({ scene.look.processes[$0.number] }),
+            process.flagsRead.contains(descriptor)
+        {
+            host.blocks = !process.nonBlocking.contains(descriptor)
+            host.closesOnExec = !process.keptOverExec.contains(descriptor)
+        }
+        return (host, asking.descriptor)
     }
 
     /// Returns the text for a column, `send 47.7M`, `epoll in`, `epoll ET`, `recv` or `nobody`, and its minimum
@@ -21,7 +34,7 @@ extension HostJudge {
         let unread = facts.isReadingStalled(socket) ? facts.unread(socket) : nil
         let text = asking.short == "-" ? nil : asking.short
         switch asking.kind {
-        case .asks: return (text, asking.isWaiting ? asking.idle : nil)
+        case .asks: return (text, asking.waited)
         case .stopped, .unseen, .edge: return (text, unread)
         case .stuck: return (text, unread ?? asking.idle)
         case .unasked: return (text, text == "nobody" ? unread : asking.idle)
@@ -42,21 +55,8 @@ extension HostJudge {
             descriptor: asking.descriptor, others: asking.others)
     }
 
-    /// Returns whether the program's descriptor blocks and is closed on exec, or `nil` if it was not examined.
-    private func flags(_ asking: HostAsking) -> HostShown.Flags? {
-        guard let descriptor = asking.descriptor,
-            let process = asking.process.flatMap({ scene.look.processes[$0.number] }),
-            process.flagsRead.contains(descriptor)
-        else { return nil }
-        return HostShown.Flags(
-            blocks: !process.nonBlocking.contains(descriptor), closesOnExec: !process.keptOverExec.contains(descriptor))
-    }
-
     /// Returns the other end, if it is on this host.
     package func peer(of id: UInt64) -> HostSocket? { scene[id].flatMap(scene.peer) }
-
-    /// Returns the network namespace of a socket, if known.
-    package func namespace(of socket: HostSocket) -> HostNamespace? { scene.look.namespaces[socket.namespace] }
 
     /// Whether it is the end that accepted the connection.
     package func isServerSide(_ id: UInt64) -> Bool { scene[id].map(scene.isServerSide) ?? false }
@@ -72,26 +72,6 @@ extension HostJudge {
     package func unread(for id: UInt64) -> Duration? {
         guard let socket = scene[id], facts.isReadingStalled(socket) else { return nil }
         return facts.unread(socket)
-    }
-}
-
-/// A socket's owner, as a row shows it.
-package struct HostShown: Equatable, Sendable {
-    package var process: HostProcess.ID?
-    package var descriptor: Int32?
-    package var others: Int
-    package var owners: [Int32]
-    package var owner: HostOwner?
-    package var asks: String?
-    package var asksFor: Duration?
-    package var asksWords: String?
-    package var evidence: Evidence?
-    package var flags: Flags?
-
-    /// Whether the program's descriptor blocks, and whether exec closes it.
-    package struct Flags: Equatable, Sendable {
-        package var blocks: Bool
-        package var closesOnExec: Bool
     }
 }
 

@@ -15,7 +15,7 @@ package struct HostJudge: Sendable {
     private var wanted: Set<UInt64> = []
     private let settings: LintSettings
     /// Recent connections that were closed with bytes unread.
-    private var resets: [(verdict: HostVerdict, time: MonotonicTime)] = []
+    private var resets: [(verdict: Verdict, time: MonotonicTime)] = []
     /// The number of thread looks.
     package private(set) var looks = 0
 
@@ -42,6 +42,7 @@ package struct HostJudge: Sendable {
         if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = absorb(look) }
         change { scene, ledger in
             scene.absorb(programsOf: look)
+            ledger.note(scene.programs.values, at: look.time)
             // A child may have inherited it since.
             for inode in look.changes?.owners ?? [] {
                 if let id = scene.socket(inode: inode)?.id { ledger.noteHeir(true, of: id) }
@@ -78,9 +79,9 @@ package struct HostJudge: Sendable {
     }
 
     /// Returns the verdicts, the worst first, and the sockets with stalled bytes that a longer look may still prove.
-    package func verdicts() -> (found: [HostVerdict], undecided: Set<UInt64>) {
-        var rules = HostRules(facts, settings)
-        let found = rules.judge(resets.map(\.verdict))
+    package func verdicts() -> (found: [Verdict], undecided: Set<UInt64>) {
+        var rules = HostRules(facts, settings, resets: resets.map(\.verdict))
+        let found = rules.judge()
         return (found, rules.undecided)
     }
 

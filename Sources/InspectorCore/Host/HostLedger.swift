@@ -33,6 +33,8 @@ struct HostLedger: Sendable {
     private(set) var asked: Set<UInt64> = []
     /// The inodes of sockets whose bytes were read between the last two looks.
     private(set) var consumed: Set<UInt64> = []
+    /// Since when threads have run without a pause, by number, with the count of their switches.
+    private var runs: [Int32: (switches: UInt64, since: MonotonicTime)] = [:]
     /// The time of the last look. `former` holds the sockets that it reported on.
     private var time: MonotonicTime?
     private var former: Set<UInt64> = []
@@ -41,7 +43,7 @@ struct HostLedger: Sendable {
 
     /// How long a recorded request is valid. A program may have moved on since.
     static let askingLasts = Duration.seconds(10)
-    private static let sampleLasts = Duration.seconds(5)
+    fileprivate static let sampleLasts = Duration.seconds(5)
 
     /// Compares a new look with the last one, for all sockets that changed, that are not quiet now or that were not
     /// quiet the last time. The others were idle.
@@ -82,6 +84,22 @@ struct HostLedger: Sendable {
         asked.insert(id)
     }
 
+    /// Records which threads of these programs run.
+    mutating func note(_ programs: some Sequence<HostProgram>, at time: MonotonicTime) {
+        let former = runs
+        runs = [:]
+        for thread in programs.lazy.flatMap(\.process.threads) where thread.isRunning {
+            guard let switches = thread.switches else { continue }
+            let before = former[thread.number].flatMap { $0.switches == switches ? $0.since : nil }
+            runs[thread.number] = (switches, before ?? time)
+        }
+    }
+
+    /// Returns how long a thread has been seen to run without a pause, or `nil` if it does not run.
+    func running(_ thread: HostThread, until time: MonotonicTime) -> Duration? {
+        runs[thread.number].map { time - $0.since }
+    }
+
     mutating func noteHeir(_ isHeir: Bool, of id: UInt64) { entries[id]?.mayBeInherited = isHeir }
 
     /// Returns how long its unread bytes, and its unsent bytes, have been stalled, or zero if they are not.
@@ -120,7 +138,7 @@ extension HostLedger.Entry {
         if let drops = now.memory?.drops, let former = old.memory?.drops, drops != former {
             dropped = (now.time, drops &- former, now.time - old.time)
         }
-        if now.time - middle.time >= .seconds(5) { (base, middle) = (middle, now) }
+        if now.time - middle.time >= HostLedger.sampleLasts { (base, middle) = (middle, now) }
         (former, socket) = (old, now)
     }
 

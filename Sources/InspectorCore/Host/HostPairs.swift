@@ -1,12 +1,16 @@
 import SocketCore
 
+/// The addresses of a connection, seen from one end.
+struct Ends: Hashable, Sendable {
+    var local: SocketAddress
+    var peer: SocketAddress
+
+    /// The same, seen from the other end.
+    var reversed: Ends { Ends(local: peer, peer: local) }
+}
+
 /// Matches the ends of TCP connections: first within a network namespace, then across namespaces.
 struct HostPairs: Sendable {
-    private struct Ends: Hashable {
-        var local: SocketAddress
-        var peer: SocketAddress
-    }
-
     private struct End: Hashable {
         var id: UInt64
         var namespace: UInt16
@@ -40,8 +44,7 @@ struct HostPairs: Sendable {
 
     /// Returns the identity of the other end.
     func peer(of socket: HostSocket) -> UInt64? {
-        guard let near = Self.key(socket), case let far = Ends(local: near.peer, peer: near.local),
-            let last = ends[far]
+        guard let near = Self.key(socket), case let far = near.reversed, let last = ends[far]
         else { return nil }
         let found = alike[far]?.last { $0.namespace == socket.namespace } ?? last
         if found.namespace == socket.namespace { return found.id }

@@ -1,38 +1,40 @@
+import SocketCore
+
 /// A verdict as printed by `socktui why`: the headline, a line for each end, and the next step.
 package enum HostParagraph {
     /// Returns the lines, without line endings.
-    package static func lines(_ verdict: HostVerdict) -> [String] {
+    package static func lines(_ verdict: Verdict) -> [String] {
         let time = verdict.lasting.map { " for at least \(Format.duration($0))" } ?? ""
         let why = verdict.reason.map { ": \($0)" } ?? ""
         let more = verdict.more > 0 ? "; the same on \(verdict.more) more sockets" : ""
         var lines = ["\(heading(verdict))\(time): \(verdict.claim)\(why)\(more)."]
-        lines += sides(verdict.sides)
+        lines += ends(verdict.ends)
         if let next = verdict.next ?? remedy(verdict) { lines.append("Next: \(next)") }
         return lines
     }
 
     /// Returns a heading such as `DEADLOCK`. A note is not in capitals.
-    private static func heading(_ verdict: HostVerdict) -> String {
+    private static func heading(_ verdict: Verdict) -> String {
         verdict.severity == .note ? "note: \(verdict.lint)" : verdict.lint.uppercased()
     }
 
     /// Returns the remedy, unless it names keys that would close the connection. Those only suit sessions of our own.
-    private static func remedy(_ verdict: HostVerdict) -> String? {
+    private static func remedy(_ verdict: Verdict) -> String? {
         Lint.named(verdict.lint)?.isOfHost == true ? verdict.remedy : nil
     }
 
     private static let most = 16
 
     /// Returns the lines with names and descriptors aligned.
-    private static func sides(_ sides: [HostVerdict.Side]) -> [String] {
-        let shown = sides.prefix(most)
+    private static func ends(_ ends: [Verdict.End]) -> [String] {
+        let shown = ends.prefix(most)
         let places = shown.map { $0.descriptor.map { "fd \($0):" } ?? "" }
         let name = shown.map { TextWidth.of($0.name) }.max() ?? 0, place = places.map(\.count).max() ?? 0
-        var lines = zip(shown, places).map { side, text in
-            "  \(Format.padded(side.name, to: name)) " + (place > 0 ? Format.padded(text, to: place) + " " : "")
-                + side.words
+        var lines = zip(shown, places).map { end, text in
+            "  \(Format.padded(end.name, to: name)) " + (place > 0 ? Format.padded(text, to: place) + " " : "")
+                + end.words
         }
-        if sides.count > most { lines.append("  and \(sides.count - most) more") }
+        if ends.count > most { lines.append("  and \(ends.count - most) more") }
         return lines
     }
 }

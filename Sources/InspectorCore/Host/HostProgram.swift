@@ -61,10 +61,7 @@ struct HostProgram: Sendable {
         return found
     }
 
-    /// A thread that is on a CPU, or is waiting for one.
-    var running: HostThread? {
-        process.threads.first { $0.call?.kind == .running || $0.state == UInt8(ascii: "R") }
-    }
+    var running: HostThread? { process.threads.first(where: \.isRunning) }
 
     /// Returns the sets that contain this socket, with its entries.
     func entries(of inode: UInt64) -> [(set: Int32, entry: HostProcess.PollEntry)] {
@@ -94,6 +91,11 @@ struct HostProgram: Sendable {
         if process.threads.contains(where: \.isStopped) { return "stopped by a signal" }
         return process.isFrozen ? "in a frozen cgroup" : nil
     }
+}
+
+extension HostThread {
+    /// Whether it is on a CPU, or is waiting for one.
+    var isRunning: Bool { call?.kind == .running || state == UInt8(ascii: "R") }
 }
 
 /// The kind of wait, from the kernel function in which a thread sleeps. A guess, used if its call can't be read.

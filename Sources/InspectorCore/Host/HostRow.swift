@@ -13,17 +13,6 @@ extension SocketSnapshot.Facts {
     }
 }
 
-extension HostSnapshot {
-    mutating func absorb(_ shown: HostShown) {
-        (process, others, owners) = (shown.process?.number, shown.others, shown.owners)
-        (program, programUser) = (shown.owner?.title, shown.owner?.user)
-        (cgroup, container) = (shown.owner?.cgroup, shown.owner?.cgroup.flatMap(ContainerName.text))
-        (asks, asksFor, asksWords) = (shown.asks, shown.asksFor, shown.asksWords)
-        evidence = shown.evidence?.rawValue
-        (blocks, closesOnExec) = (shown.flags?.blocks, shown.flags?.closesOnExec)
-    }
-}
-
 extension HostSocket {
     func role(isServerSide: Bool) -> SocketRole {
         if isListening { return .listener }

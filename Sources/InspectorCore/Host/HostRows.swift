@@ -49,7 +49,7 @@ package struct HostRows: Sendable {
     /// Returns a look as a snapshot. `found` holds the judge's verdicts. If the look lists its changes, only rows that
     /// may have changed are rebuilt.
     package mutating func snapshot(
-        of look: HostLook, by judge: HostJudge, _ found: [HostVerdict], wallNanoseconds: Int64
+        of look: HostLook, by judge: HostJudge, _ found: [Verdict], wallNanoseconds: Int64
     ) -> EngineSnapshot {
         var snapshot = EngineSnapshot(engine: "host", time: look.time, wallNanoseconds: wallNanoseconds)
         let isNext = look.changes?.since == time && look.examined != nil && look.namespaces == namespaces
@@ -189,13 +189,9 @@ package struct HostRows: Sendable {
         let time = socket.time - max(former.time, since ?? former.time)
         facts.receiveRate = Self.rate(former.received, socket.tcp?.received, time)
         facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, time)
-        var host = HostSnapshot(socket)
-        host.namespace = judge.namespace(of: socket)
-        let isClose = look.examined?.contains(socket.inode) ?? true
-        if let shown = judge.shown(socket.id, isClose: isClose) {
-            facts.descriptor = shown.descriptor
-            host.absorb(shown)
-        }
+        let shown = judge.shown(socket.id, isClose: look.examined?.contains(socket.inode) ?? true)
+        var host = shown?.host ?? HostSnapshot(socket)
+        facts.descriptor = shown?.descriptor
         if let peer = judge.peer(of: socket.id) {
             host.peer = known[peer.id]?.id
             host.peerProgram = judge.owner(of: peer.id)?.text
@@ -208,13 +204,12 @@ package struct HostRows: Sendable {
         return SocketSnapshot(facts)
     }
 
-    private func attach(_ verdict: HostVerdict, to snapshot: inout EngineSnapshot) {
+    private func attach(_ verdict: Verdict, to snapshot: inout EngineSnapshot) {
         let about = verdict.sockets.compactMap(id)
         guard let first = about.first, let place = snapshot.position(of: first) else { return }
-        var finding = HostFinding(
-            verdict.lint, severity: verdict.severity.rawValue, verdict.sentence, evidence: verdict.evidence.rawValue)
-        (finding.subject, finding.lasting, finding.next) = (verdict.subject, verdict.lasting, verdict.next)
-        finding.others = Array(about.dropFirst())
+        var finding = Verdict(verdict.sentence, lasting: verdict.lasting)
+        (finding.lint, finding.severity, finding.evidence) = (verdict.lint, verdict.severity, verdict.evidence)
+        (finding.subject, finding.next, finding.others) = (verdict.subject, verdict.next, Array(about.dropFirst()))
         snapshot.sockets[place].host?.verdicts.append(finding)
     }
 }

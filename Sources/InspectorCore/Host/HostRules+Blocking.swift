@@ -2,53 +2,35 @@ import SocketCore
 
 /// Writers that make no progress: rings, and the ends of chains.
 extension HostRules {
-    mutating func judgeBlocking(_ edges: HostEdges) {
-        for writer in edges.farWriters { judgeZeroWindow(writer) }
-        var rings: Set<Set<Int32>> = []
-        var chains: [(end: UInt64, paths: [[HostEdge]])] = []
-        var places: [UInt64: Int] = [:]
-        for edge in edges.all {
-            handled.insert(edge.reader.id)
-            guard edge.reading.kind != .unaccepted else { continue }
-            switch edges.follow(edge) {
-            case .ring(let ring):
-                let processes = Set(ring.compactMap { $0.writing.process?.number })
-                if rings.insert(processes).inserted { judgeRing(ring, processes) }
-            case .chain(let path):
-                guard let end = path.last?.reader.id else { continue }
-                if let place = places[end] {
-                    chains[place].paths.append(path)
-                } else {
-                    places[end] = chains.count
-                    chains.append((end, [path]))
-                }
-            }
-        }
-        for chain in chains { judgeChain(chain.paths) }
-    }
-
     // MARK: Rings
 
-    private mutating func judgeRing(_ ring: [HostEdge], _ processes: Set<Int32>) {
-        guard ring.allSatisfy({ facts.isReadingStalled($0.reader) && isConfirmed($0) }),
-            let lasting = ring.map({ min(facts.unread($0.reader), facts.unsent($0.writer)) }).min(),
-            lasting >= time("deadlock")
-        else {
+    mutating func deadlocks(_ after: Duration) -> [Verdict] {
+        edges.rings.compactMap { ring in
+            if let lasting = lasting(ring, after) { return deadlock(ring, lasting) }
             for edge in ring { undecided.formUnion([edge.reader.id, edge.writer.id]) }
-            return
+            return nil
         }
-        ringed.formUnion(processes)
+    }
+
+    /// Returns how long a ring has been stalled, or `nil` if it is not sure or shorter.
+    func lasting(_ ring: [HostEdge], _ after: Duration) -> Duration? {
+        guard ring.allSatisfy({ facts.isReadingStalled($0.reader) && isConfirmed($0) }),
+            let lasting = ring.map({ min(facts.unread($0.reader), facts.unsent($0.writer)) }).min(), lasting >= after
+        else { return nil }
+        return lasting
+    }
+
+    private func deadlock(_ ring: [HostEdge], _ lasting: Duration) -> Verdict {
         let titles = ring.map { title($0.writing, $0.writer) }
-        var verdict = HostVerdict(
-            "deadlock", ringSeverity(ring), Self.ringClaim(titles), for: lasting,
-            on: ring.flatMap { [$0.writer, $0.reader] },
-            evidence: ring.map(\.writing.proof).max(by: isStronger) ?? .queues)
+        var verdict = Verdict(
+            Self.ringClaim(titles), for: lasting, on: ring.flatMap { [$0.writer, $0.reader] },
+            atMost: ringSeverity(ring), evidence: ring.map(\.writing.proof).max(by: isStronger) ?? .queues)
         verdict.sockets = verdict.sockets.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         verdict.processes = ring.compactMap(\.writing.process)
         verdict.subject = titles.joined(separator: " and ")
         verdict.next = next(ring[0].writing)
-        verdict.sides = ring.indices.map { ringSide(ring[$0], unreadIn: ring[($0 + ring.count - 1) % ring.count]) }
-        tell(verdict)
+        verdict.ends = ring.indices.map { ringEnd(ring[$0], unreadIn: ring[($0 + ring.count - 1) % ring.count]) }
+        return verdict
     }
 
     private func isConfirmed(_ edge: HostEdge) -> Bool {
@@ -85,10 +67,10 @@ extension HostRules {
     }
 
     /// Describes one process of a ring: what it does, and what it leaves unread.
-    private func ringSide(_ edge: HostEdge, unreadIn before: HostEdge) -> HostVerdict.Side {
+    private func ringEnd(_ edge: HostEdge, unreadIn before: HostEdge) -> Verdict.End {
         let unread = "\(Self.size(before.reader.unread)) unread in its own receive queue"
         let other = before.reader.id == edge.writer.id ? "" : " of fd \(before.reading.descriptor ?? -1)"
-        return HostVerdict.Side(
+        return Verdict.End(
             name: scene.name(edge.writing, of: edge.writer), descriptor: edge.writing.descriptor,
             words: "\(writes(edge)); \(unread)\(other)\(scene.namespaceSuffix(of: edge.writer))")
     }
@@ -107,40 +89,39 @@ extension HostRules {
 
     // MARK: Chains
 
-    /// Reports the reader at the end of a chain, and every process that waits for it.
-    private mutating func judgeChain(_ paths: [[HostEdge]]) {
-        guard let longest = paths.max(by: { $0.count < $1.count }), let last = longest.last else { return }
+    /// Reports the readers of these kinds at the ends of chains, and every process that waits for them.
+    mutating func chains(_ kinds: Set<HostAsking.Kind>, _ after: Duration) -> [Verdict] {
+        edges.chains.compactMap { paths in
+            guard let longest = paths.max(by: { $0.count < $1.count }), let last = longest.last,
+                kinds.contains(last.reading.kind)
+            else { return nil }
+            return chain(paths, last, after)
+        }
+    }
+
+    private mutating func chain(_ paths: [[HostEdge]], _ last: HostEdge, _ after: Duration) -> Verdict? {
         let (reader, asking) = (last.reader, last.reading)
         // A reader that is itself blocked is reported at the end of its own chain.
-        guard [.edge, .stuck, .unasked, .stopped].contains(asking.kind), !facts.isHeldUp(asking),
-            asking.process.map({ ringed.contains($0.number) }) != true, facts.isReadingStalled(reader)
-        else { return }
+        guard !facts.isHeldUp(asking), asking.process.map({ ringed.contains($0.number) }) != true,
+            facts.isReadingStalled(reader)
+        else { return nil }
         let lasting = facts.unread(reader)
-        let lint = Self.lint(asking.kind) ?? "write-blocked"
-        guard lasting >= time(lint), facts.isConfirmed(reader) else {
+        guard lasting >= after, facts.isConfirmed(reader) else {
             undecided.insert(reader.id)
             undecided.formUnion(paths.joined().map(\.writer.id))
-            return
+            return nil
         }
-        let severity: Severity = asking.kind != .stopped && asking.proof.provesSilence ? .warning : .note
+        let severity: Severity = asking.kind != .stopped && asking.proof.provesSilence ? .critical : .note
         let waiters = paths.map { $0[0] }.sorted { $0.writer.id < $1.writer.id }
-        var verdict = HostVerdict(
-            lint, severity, chainClaim(reader, asking), because: chainReason(asking, waiters), for: lasting,
-            on: [reader] + waiters.map(\.writer), by: asking, evidence: asking.proof)
+        var verdict = Verdict(
+            chainClaim(reader, asking), because: chainReason(asking, waiters), for: lasting,
+            on: [reader] + waiters.map(\.writer), by: asking, atMost: severity, evidence: asking.proof)
         verdict.next = next(asking)
         for process in waiters.compactMap(\.writing.process) where !verdict.processes.contains(process) {
             verdict.processes.append(process)
         }
-        verdict.sides = [chainEnd(reader, asking)] + waiters.map(waiterSide)
-        tell(verdict)
-    }
-
-    static func lint(_ kind: HostAsking.Kind) -> String? {
-        switch kind {
-        case .edge: "edge-unread"
-        case .stuck: "loop-stuck"
-        default: nil
-        }
+        verdict.ends = [chainEnd(reader, asking)] + waiters.map(waiterEnd)
+        return verdict
     }
 
     private func chainClaim(_ reader: HostSocket, _ asking: HostAsking) -> String {
@@ -175,40 +156,43 @@ extension HostRules {
         }
     }
 
-    private func chainEnd(_ reader: HostSocket, _ asking: HostAsking) -> HostVerdict.Side {
+    private func chainEnd(_ reader: HostSocket, _ asking: HostAsking) -> Verdict.End {
         let unread = Self.size(reader.unread)
         let does = asking.words.isEmpty ? "does not read" : asking.words
-        return HostVerdict.Side(
+        return Verdict.End(
             name: scene.name(asking, of: reader), descriptor: asking.descriptor,
             words: "\(does); \(unread) unread\(scene.namespaceSuffix(of: reader))")
     }
 
-    private func waiterSide(_ edge: HostEdge) -> HostVerdict.Side {
-        HostVerdict.Side(
+    private func waiterEnd(_ edge: HostEdge) -> Verdict.End {
+        Verdict.End(
             name: scene.name(edge.writing, of: edge.writer), descriptor: edge.writing.descriptor,
             words: writes(edge) + scene.namespaceSuffix(of: edge.writer))
     }
 
     // MARK: Peers that are not visible
 
-    private mutating func judgeZeroWindow(_ writer: HostSocket) {
+    mutating func closedWindows(_ after: Duration) -> [Verdict] {
+        edges.farWriters.compactMap { closedWindow($0, after) }
+    }
+
+    private mutating func closedWindow(_ writer: HostSocket, _ after: Duration) -> Verdict? {
         guard writer.transport == .tcp, writer.inode != 0, writer.state != .synSent, writer.tcp?.sendWindow == 0 else {
-            return
+            return nil
         }
         // A longer call by the thread doesn't show since when the window is closed.
         let lasting = facts.ledger.writeStall(writer)
-        guard lasting >= time("zero-window") else {
+        guard lasting >= after else {
             undecided.insert(writer.id)
-            return
+            return nil
         }
         let (who, peer) = (owner(writer), writer.peer.map { "\($0)" } ?? "the peer")
-        let unsent = Self.size(writer.unsent)
-        var verdict = HostVerdict(
-            "zero-window", .warning, "\(peer) has kept \(title(who, writer)) from sending",
-            because: "its window is 0, \(unsent) unsent" + Self.timer(writer), for: lasting, on: [writer], by: who,
-            evidence: .queues)
+        var verdict = Verdict(
+            "\(peer) has kept \(title(who, writer)) from sending",
+            because: "its window is 0, \(Self.size(writer.unsent)) unsent" + Self.timer(writer), for: lasting,
+            on: [writer], by: who)
         verdict.subject = peer
-        tell(verdict)
+        return verdict
     }
 
     /// `, try 3, next in 2.1s`

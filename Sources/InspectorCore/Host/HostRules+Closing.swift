@@ -2,57 +2,58 @@ import SocketCore
 
 /// Connections that only one end has closed, and sockets that a program holds without knowing it.
 extension HostRules {
-    mutating func judgeClosing() {
-        var leaks: [Leak: [(socket: HostSocket, asking: HostAsking)]] = [:]
-        var told: Set<UInt64> = []
-        for socket in notable where socket.transport == .tcp && socket.inode != 0 && socket.state == .closeWait {
-            guard let age = socket.tcp?.lastAcknowledged, age >= time("close-wait") else { continue }
-            let asking = owner(socket)
-            guard let process = asking.process else { continue }
-            let isServer = scene.isServerSide(socket)
-            let far = isServer ? "clients of :\(socket.local?.port ?? 0)" : HostScene.safe("\(socket.peer ?? .unnamed)")
-            leaks[Leak(process: process, isServer: isServer, far: far), default: []].append((socket, asking))
-            if let peer = scene.peer(of: socket) { told.insert(peer.id) }
-        }
-        for (leak, members) in leaks { judge(leak, members) }
-        for socket in notable where socket.transport == .tcp && socket.inode != 0 && socket.state == .finWait2 {
-            if !told.contains(socket.id) { judgeHalfClosed(socket) }
-        }
-    }
-
-    private struct Leak: Hashable {
+    /// Connections of one program in CLOSE-WAIT, of which the same is said.
+    struct Leak: Hashable {
         var process: HostProcess.ID
         var isServer: Bool
         var far: String
     }
 
+    typealias Leaks = [Leak: [(socket: HostSocket, asking: HostAsking)]]
+
+    func findLeaks(_ after: Duration) -> Leaks {
+        var leaks: Leaks = [:]
+        for socket in notable where isOwned(socket, in: .closeWait) {
+            guard let age = socket.tcp?.lastAcknowledged, age >= after, case let asking = owner(socket),
+                let process = asking.process
+            else { continue }
+            let isServer = scene.isServerSide(socket)
+            let far = isServer ? "clients of :\(socket.local?.port ?? 0)" : HostScene.safe("\(socket.peer ?? .unnamed)")
+            leaks[Leak(process: process, isServer: isServer, far: far), default: []].append((socket, asking))
+        }
+        return leaks
+    }
+
+    private func isOwned(_ socket: HostSocket, in state: HostState) -> Bool {
+        socket.transport == .tcp && socket.inode != 0 && socket.state == state
+    }
+
+    mutating func leaked() -> [Verdict] { leaks.compactMap(leaked) }
+
     /// A client pool has not read the FIN and closes when it next needs a connection. A program that has read the FIN
     /// leaks the connection, and so does a server.
-    private mutating func judge(_ leak: Leak, _ members: [(socket: HostSocket, asking: HostAsking)]) {
+    private func leaked(_ leak: Leak, _ members: [(socket: HostSocket, asking: HostAsking)]) -> Verdict? {
         let read = members.count { $0.socket.receiveQueue == 0 }
-        let grave = leak.isServer ? members.count : read
-        let many = Lint.named("close-wait")?.many ?? 20
-        let isStopped = scene.programs[leak.process.number]?.halt != nil
         let sorted = members.sorted { $0.socket.id < $1.socket.id }
         let oldest = members.compactMap(\.socket.tcp?.lastAcknowledged).max()
-        guard let first = sorted.first else { return }
-        let what = members.count == 1 ? "a connection" : "\(members.count) connections"
-        let one = read == 1 ? "it has read the end" : "the end is unread"
-        var verdict = HostVerdict(
-            "close-wait", grave >= many && !isStopped ? .warning : .note,
-            "\(title(first.asking, first.socket)) has not closed \(what) that \(leak.far) closed",
-            because: members.count == 1 ? one : "it has read the end of \(read)", for: oldest,
-            on: sorted.map(\.socket), by: first.asking, evidence: .queues)
+        guard let first = sorted.first else { return nil }
+        let (what, pronoun) = members.count == 1 ? ("a connection", "it") : ("\(members.count) connections", "them")
+        var verdict = Verdict(
+            "\(title(first.asking, first.socket)) has left \(what) open after \(leak.far) closed \(pronoun)",
+            because: members.count == 1 ? read == 1 ? "FIN read" : "FIN unread" : "FIN read on \(read)", for: oldest,
+            on: sorted.map(\.socket), by: first.asking)
         verdict.count = members.count
+        let isStopped = scene.programs[leak.process.number]?.halt != nil
+        verdict.grave = isStopped ? 0 : leak.isServer ? members.count : read
         verdict.next = next(first.asking)
-        tell(verdict)
+        return verdict
     }
 
     /// Returns the verdict if a program closed a connection with bytes unread, so that the kernel reset it: the last
     /// look shows the bytes, and nothing was read since. The peer must be on this host, to exclude that it had sent the
     /// reset.
     /// - Parameter before: the sockets closed earlier since the last look.
-    func resetCause(_ closing: HostSocket, after before: Set<UInt64>) -> HostVerdict? {
+    func resetCause(_ closing: HostSocket, after before: Set<UInt64>) -> Verdict? {
         guard closing.transport == .tcp, let socket = scene[closing.id], let unread = socket.unread, unread > 0,
             socket.state == .established || socket.state == .closeWait, socket.inode != 0,
             let consumed = socket.consumed, closing.consumed == consumed,
@@ -60,37 +61,38 @@ extension HostRules {
         else { return nil }
         let asking = owner(socket)
         let isSerious = scene.isServerSide(socket) || unread >= Self.pool
-        var verdict = HostVerdict(
-            "reset-cause", isSerious ? .warning : .note,
+        var verdict = Verdict(
             "\(title(asking, socket)) closed with \(Self.size(unread)) unread, which causes a reset",
-            because: "\(peerTitle(socket)) was at the other end", on: [socket, peer], by: asking, evidence: .queues)
+            because: "\(peerTitle(socket)) was at the other end", on: [socket, peer], by: asking,
+            atMost: isSerious ? .critical : .note)
         // The program may have ended by the time this is shown.
         verdict.subject = asking.process == nil ? nil : title(asking, socket)
         return verdict
     }
 
-    private mutating func judgeHalfClosed(_ socket: HostSocket) {
-        guard let age = socket.tcp?.lastAcknowledged, age >= time("half-closed-long") else { return }
-        let asking = owner(socket)
-        let verdict = HostVerdict(
-            "half-closed-long", .note,
-            "\(title(asking, socket)) closed its half and has waited for \(peerTitle(socket)) to close", for: age,
-            on: [socket], by: asking, evidence: .queues)
-        tell(verdict)
+    mutating func halfClosed(_ after: Duration) -> [Verdict] {
+        let leaking = Set(leaks.values.joined().compactMap { scene.peer(of: $0.socket)?.id })
+        return notable.compactMap { socket in
+            guard isOwned(socket, in: .finWait2), !leaking.contains(socket.id), let age = socket.tcp?.lastAcknowledged,
+                age >= after, case let asking = owner(socket)
+            else { return nil }
+            return Verdict(
+                "\(title(asking, socket)) closed its half and has waited for \(peerTitle(socket)) to close", for: age,
+                on: [socket], by: asking)
+        }
     }
 
-    mutating func judgeInherited() {
-        for socket in scene.sockets(facts.ledger.asked) where HostFacts.mayBeInherited(socket) {
-            guard let asking = facts.steady(socket), asking.kind == .unasked, asking.proof != .queues,
-                facts.isConfirmed(socket), let origin = facts.inheritance(of: socket)
-            else { continue }
-            var verdict = HostVerdict(
-                "inherited", .note,
+    func inherited() -> [Verdict] {
+        scene.sockets(facts.ledger.asked).compactMap { socket in
+            guard HostFacts.mayBeInherited(socket), let asking = facts.steady(socket), asking.kind == .unasked,
+                asking.proof != .queues, facts.isConfirmed(socket), let origin = facts.inheritance(of: socket)
+            else { return nil }
+            var verdict = Verdict(
                 "\(title(asking, socket)) holds fd \(origin.descriptor), a socket that is older than it",
                 because: "it does not use it, and the peer will not see the close", for: origin.life, on: [socket],
                 by: asking, evidence: asking.proof)
-            verdict.sides = sides(socket, asking)
-            tell(verdict)
+            verdict.ends = ends(socket, asking)
+            return verdict
         }
     }
 }

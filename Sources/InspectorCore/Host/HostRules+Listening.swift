@@ -2,28 +2,36 @@ import SocketCore
 
 /// Listeners with waiting connections.
 extension HostRules {
-    mutating func judgeListeners() {
-        guard notable.contains(where: \.isListening) else { return }
+    typealias Found = (isFull: Bool, verdict: Verdict)
+
+    mutating func unaccepted(isFull: Bool) -> [Verdict] {
+        let found = listening ?? judgeListeners()
+        listening = found
+        return found.filter { $0.isFull == isFull }.map(\.verdict)
+    }
+
+    private mutating func judgeListeners() -> [Found] {
+        guard notable.contains(where: \.isListening) else { return [] }
         var groups: [Group: [HostSocket]] = [:]
         for listener in sockets where listener.isListening { groups[Group(listener), default: []].append(listener) }
-        for group in groups.values.sorted(by: { $0[0].id < $1[0].id }) {
-            var found: [HostVerdict] = []
-            for listener in group where listener.receiveQueue ?? 0 > 0 {
-                if let verdict = judge(listener) { found.append(verdict) }
-            }
-            if let verdict = Self.joined(found, of: group.count) { tell(verdict) }
+        return groups.values.sorted { $0[0].id < $1[0].id }.compactMap { group in
+            let waiting = group.filter { $0.receiveQueue ?? 0 > 0 }
+            return Self.joined(waiting.compactMap { judge($0) }, of: group.count)
         }
     }
 
     /// Joins the verdicts about listeners on one address (SO_REUSEPORT) into the worst of them.
-    private static func joined(_ found: [HostVerdict], of count: Int) -> HostVerdict? {
-        guard var verdict = found.max(by: { $0.severity < $1.severity }), count > 1 else { return found.first }
+    private static func joined(_ found: [Found], of count: Int) -> Found? {
+        guard var worst = found.max(by: { $0.verdict.severity < $1.verdict.severity }), count > 1 else {
+            return found.first
+        }
         let words = "\(found.count) of \(count) listeners of this address"
-        verdict.reason = [words, verdict.reason].compactMap { $0 }.joined(separator: ": ")
-        verdict.sockets = found.flatMap(\.sockets)
-        verdict.processes = found.flatMap(\.processes).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        verdict.count = found.count
-        return verdict
+        worst.verdict.reason = [words, worst.verdict.reason].compactMap { $0 }.joined(separator: ": ")
+        worst.verdict.sockets = found.flatMap(\.verdict.sockets)
+        worst.verdict.processes = found.flatMap(\.verdict.processes).reduce(into: []) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+        return worst
     }
 
     /// Listeners between which the kernel chooses.
@@ -42,7 +50,7 @@ extension HostRules {
         }
     }
 
-    private mutating func judge(_ listener: HostSocket) -> HostVerdict? {
+    private mutating func judge(_ listener: HostSocket) -> Found? {
         guard let waiting = listener.receiveQueue, let limit = listener.sendQueue, let asking = facts.steady(listener),
             // An accepting thread may be late, but it exists.
             asking.kind != .asks || !asking.isWaiting
@@ -53,34 +61,51 @@ extension HostRules {
         guard !stay.isEmpty, stay.count * 2 >= min(Int(waiting), children.count) else { return nil }
         let oldest = stay.map(age).max() ?? .zero
         let isFull = waiting > limit && wasFull(listener)
-        guard isFull || oldest >= time("accept-stuck"), facts.isConfirmed(listener) else {
+        guard isFull || oldest >= time(.acceptStuck), facts.isConfirmed(listener) else {
             undecided.insert(listener.id)
             return nil
         }
-        let isKnown = asking.kind != .stopped && asking.kind != .hidden && asking.kind != .unseen
-        let severity: Severity = isKnown && asking.proof == .arguments ? .warning : .note
-        var verdict = verdict(listener, asking, isFull: isFull, oldest, severity)
-        verdict.sides += clients(stay)
-        return verdict
+        let running = running(listener, asking)
+        let isProven = running.map { min($0, oldest) >= time(.acceptStuck) } ?? false
+        if running != nil, !isProven { undecided.insert(listener.id) }
+        let isKnown = isProven || (asking.kind != .stopped && asking.kind != .hidden && asking.kind != .unseen)
+        let severity: Severity = isKnown && asking.proof == .arguments ? .critical : .note
+        var verdict = verdict(listener, asking, oldest, severity)
+        if isProven, let running { verdict.reason?.append(" without a pause for \(Format.duration(running))") }
+        verdict.ends += clients(stay)
+        return (isFull, verdict)
+    }
+
+    /// Returns how long a listener's program has run without a pause, or `nil` if it has paused or accepted meanwhile.
+    private func running(_ listener: HostSocket, _ asking: HostAsking) -> Duration? {
+        guard asking.kind == .hidden, let thread = asking.process.flatMap({ scene.programs[$0.number]?.running }),
+            let time = facts.ledger.running(thread, until: scene.look.time)
+        else { return nil }
+        let hasAccepted = sockets.contains { child in
+            child.inode != 0 && !child.isListening && child.transport == listener.transport
+                && facts.ledger.ownerAge(child) < time && child.local?.port == listener.local?.port
+                && (!listener.transport.isUnix || child.local == listener.local)
+        }
+        return hasAccepted ? nil : time
     }
 
     /// Returns the local programs whose connections wait, each once.
-    private func clients(_ children: [HostSocket]) -> [HostVerdict.Side] {
+    private func clients(_ children: [HostSocket]) -> [Verdict.End] {
         var told: Set<HostProcess.ID> = []
         return children.compactMap { child in
             guard let peer = scene.peer(of: child), peer.inode != 0, case let asking = owner(peer),
                 let process = asking.process, told.insert(process).inserted
             else { return nil }
             let words = asking.words.isEmpty ? "" : "; \(asking.words)"
-            return HostVerdict.Side(
+            return Verdict.End(
                 name: scene.name(asking, of: peer), descriptor: asking.descriptor, words: "waits to be accepted" + words
             )
         }
     }
 
     private func verdict(
-        _ listener: HostSocket, _ asking: HostAsking, isFull: Bool, _ oldest: Duration, _ severity: Severity
-    ) -> HostVerdict {
+        _ listener: HostSocket, _ asking: HostAsking, _ oldest: Duration, _ severity: Severity
+    ) -> Verdict {
         let waiting = listener.receiveQueue ?? 0
         let count = Format.count(Int(clamping: waiting), "connection")
         let verb = waiting == 1 ? "waits" : "wait"
@@ -88,13 +113,12 @@ extension HostRules {
         if let drops = listener.memory?.drops, drops > 0 { reason += ", \(drops) dropped" }
         if !asking.words.isEmpty { reason += "; \(asking.words)" }
         let place = listener.local.map { $0.port.map { ":\($0)" } ?? HostScene.safe("\($0)") } ?? "its listener"
-        var verdict = HostVerdict(
-            isFull ? "accept-full" : "accept-stuck", severity,
+        var verdict = Verdict(
             "\(title(asking, listener)) has accepted nothing on \(place)", because: reason, for: oldest,
-            on: [listener], by: asking, evidence: asking.proof)
+            on: [listener], by: asking, atMost: severity, evidence: asking.proof)
         verdict.next = next(asking)
-        verdict.sides = [
-            HostVerdict.Side(
+        verdict.ends = [
+            Verdict.End(
                 name: scene.name(asking, of: listener), descriptor: asking.descriptor,
                 words: asking.words.isEmpty ? "-" : asking.words)
         ]

@@ -6,38 +6,36 @@ extension HostRules {
     /// notices.
     static let pool: Int64 = 16_384
 
-    mutating func judgeUnread() {
-        for socket in notable where !socket.isListening && socket.transport != .udp && !handled.contains(socket.id) {
-            judgeUnread(socket)
+    mutating func unread(_ kinds: Set<HostAsking.Kind>, _ after: Duration) -> [Verdict] {
+        let readers = edges.readers
+        return notable.compactMap { socket in
+            guard !socket.isListening, socket.transport != .udp, !readers.contains(socket.id),
+                facts.isReadingStalled(socket)
+            else { return nil }
+            guard let asking = facts.steady(socket) else {
+                undecided.insert(socket.id)
+                return nil
+            }
+            return kinds.contains(asking.kind) && !facts.isHeldUp(asking) ? unread(socket, asking, after) : nil
         }
     }
 
-    private mutating func judgeUnread(_ socket: HostSocket) {
-        guard facts.isReadingStalled(socket), let asking = facts.steady(socket) else {
-            if facts.isReadingStalled(socket) { undecided.insert(socket.id) }
-            return
-        }
-        guard [.edge, .stuck, .unasked, .stopped, .unseen].contains(asking.kind), !facts.isHeldUp(asking) else {
-            return
-        }
-        let lint = Self.lint(asking.kind) ?? "unread-unasked"
+    private mutating func unread(_ socket: HostSocket, _ asking: HostAsking, _ after: Duration) -> Verdict? {
         let lasting = facts.unread(socket)
-        guard lasting >= time(lint), facts.isConfirmed(socket) else {
+        guard lasting >= after, facts.isConfirmed(socket) else {
             undecided.insert(socket.id)
-            return
+            return nil
         }
-        let elsewhere = lint == "unread-unasked" ? waitsElsewhere(asking, socket) : nil
-        let returning = lint == "unread-unasked" ? looksNowAndThen(asking, socket) : nil
-        let excuses = [elsewhere, returning].compactMap { $0 }
-        let severity: Severity = isSerious(socket, asking) && excuses.isEmpty ? .warning : .note
-        let reason = ([Self.how(asking)] + excuses).joined(separator: "; ")
-        let amount = Self.size(socket.unread)
-        var verdict = HostVerdict(
-            lint, severity, "\(title(asking, socket)) has left \(amount) unread", because: reason, for: lasting,
-            on: [socket], by: asking, evidence: asking.proof)
+        let isInLoop = asking.kind == .edge || asking.kind == .stuck
+        let excuses =
+            isInLoop ? [] : [waitsElsewhere(asking, socket), looksNowAndThen(asking, socket)].compactMap { $0 }
+        var verdict = Verdict(
+            "\(title(asking, socket)) has left \(Self.size(socket.unread)) unread",
+            because: ([Self.how(asking)] + excuses).joined(separator: "; "), for: lasting, on: [socket], by: asking,
+            atMost: isSerious(socket, asking) && excuses.isEmpty ? .critical : .note, evidence: asking.proof)
         verdict.next = next(asking)
-        verdict.sides = sides(socket, asking)
-        tell(verdict)
+        verdict.ends = ends(socket, asking)
+        return verdict
     }
 
     /// Whether leaving bytes unread is more than a note here.
@@ -87,19 +85,19 @@ extension HostRules {
     }
 
     /// Returns both ends of a connection, the one at fault first.
-    func sides(_ socket: HostSocket, _ asking: HostAsking) -> [HostVerdict.Side] {
-        var sides = [side(socket, asking)]
-        if let peer = scene.peer(of: socket), peer.inode != 0 { sides.append(side(peer, owner(peer))) }
-        return sides
+    func ends(_ socket: HostSocket, _ asking: HostAsking) -> [Verdict.End] {
+        var ends = [end(socket, asking)]
+        if let peer = scene.peer(of: socket), peer.inode != 0 { ends.append(end(peer, owner(peer))) }
+        return ends
     }
 
-    private func side(_ socket: HostSocket, _ asking: HostAsking) -> HostVerdict.Side {
+    private func end(_ socket: HostSocket, _ asking: HostAsking) -> Verdict.End {
         var words = [asking.words.isEmpty ? "-" : asking.words]
         if let unread = socket.unread, unread > 0 { words.append("\(Self.size(unread)) unread") }
         if let unsent = socket.unsent, unsent > 0, !socket.transport.isUnix {
             words.append("\(Self.size(unsent)) unsent")
         }
-        return HostVerdict.Side(
+        return Verdict.End(
             name: scene.name(asking, of: socket), descriptor: asking.descriptor,
             words: words.joined(separator: "; ") + scene.namespaceSuffix(of: socket))
     }

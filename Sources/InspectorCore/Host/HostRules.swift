@@ -1,55 +1,53 @@
 import SocketCore
 
-/// Judges one moment by those rows of the lint table that can be judged from outside a program.
+/// Judges one moment by those rows of the lint table that can be judged from outside a program. Each row's check adds to
+/// `undecided`, and may use what was worked out for another.
 struct HostRules {
     let facts: HostFacts
-    let settings: LintSettings
-    private(set) var found: [HostVerdict] = []
+    private let settings: LintSettings
+    /// The verdicts found when sockets closed.
+    let resets: [Verdict]
+    /// The sockets that are not quiet, in the order of their identities.
+    let notable: [HostSocket]
     /// Sockets with stalled bytes that may become a verdict if they are watched for longer.
     var undecided: Set<UInt64> = []
-    /// Readers already reported by a rule about writers.
-    var handled: Set<UInt64> = []
-    /// Processes that wait for each other.
-    var ringed: Set<Int32> = []
+    /// Which process waits for which.
+    private(set) lazy var edges = HostEdges(facts)
+    /// The processes that wait for each other.
+    private(set) lazy var ringed = Set(
+        edges.rings.filter { lasting($0, time(.deadlock)) != nil }.joined().compactMap(\.writing.process?.number))
+    private(set) lazy var leaks = findLeaks(time(.closeWait))
+    /// The verdicts on listeners, once they are found.
+    var listening: [Found]?
 
-    init(_ facts: HostFacts, _ settings: LintSettings) {
-        (self.facts, self.settings) = (facts, settings)
+    init(_ facts: HostFacts, _ settings: LintSettings, resets: [Verdict] = []) {
+        (self.facts, self.settings, self.resets) = (facts, settings, resets)
         notable = facts.scene.sockets(facts.scene.notable)
     }
 
     var scene: HostScene { facts.scene }
     /// All sockets of the host.
     var sockets: [HostSocket] { facts.scene.look.sockets }
-    /// The sockets that are not quiet, in the order of their identities.
-    let notable: [HostSocket]
 
     /// Returns the minimum duration of a lint.
-    func time(_ lint: String) -> Duration { Lint.named(lint).map(settings.time) ?? .zero }
+    func time(_ lint: Lint) -> Duration { settings.time(lint) }
 
-    mutating func tell(_ verdict: HostVerdict) {
-        guard let lint = Lint.named(verdict.lint), settings.shows(lint) else { return }
-        var verdict = verdict
-        verdict.subject =
-            verdict.subject
-            ?? verdict.processes.first.flatMap { process in
-                scene.look.processes[process.number].map { HostScene.safe($0.title) }
-            }
-        verdict.verdict.sentence = verdict.sentence
-        found.append(verdict)
+    /// Returns what the rows find, the worst first.
+    mutating func judge() -> [Verdict] {
+        var found: [Verdict] = []
+        for lint in Lint.all where settings.shows(lint) {
+            found += lint.host?(&self, settings.time(lint)).map { complete(lint.completing($0)) } ?? []
+        }
+        return found.grouped()
     }
 
-    /// - Parameter resets: the verdicts found when sockets closed.
-    mutating func judge(_ resets: [HostVerdict]) -> [HostVerdict] {
-        resets.forEach { tell($0) }
-        let edges = HostEdges(facts)
-        judgeBlocking(edges)
-        judgeUnread()
-        judgeListeners()
-        judgeClosing()
-        judgeInherited()
-        judgeKernel()
-        judgeSlowReaders()
-        return HostVerdict.grouped(found)
+    private func complete(_ verdict: Verdict) -> Verdict {
+        var verdict = verdict
+        let program = verdict.processes.first.flatMap { scene.look.processes[$0.number] }
+        verdict.subject = verdict.subject ?? program.map { HostScene.safe($0.title) }
+        let time = verdict.lasting.map { " for at least \(Format.duration($0))" } ?? ""
+        verdict.sentence = verdict.claim + time + (verdict.reason.map { ": \($0)" } ?? "")
+        return verdict
     }
 
     // MARK: Shared words

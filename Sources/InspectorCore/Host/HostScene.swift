@@ -77,6 +77,13 @@ struct HostScene: Sendable {
         return pairs.peer(of: socket).flatMap { self[$0] }
     }
 
+    /// Returns a connection's visible ends in the same order for either of them: the connecting one first.
+    func ends(of socket: HostSocket) -> [HostSocket] {
+        guard let peer = peer(of: socket) else { return [socket] }
+        let isSecond = isServerSide(socket) == isServerSide(peer) ? peer.id < socket.id : isServerSide(socket)
+        return isSecond ? [peer, socket] : [socket, peer]
+    }
+
     /// Returns the listeners of a TCP port in a socket's network namespace.
     func listeners(_ port: UInt16?, near socket: HostSocket) -> [HostSocket] {
         sockets(port.flatMap { listening[HostPort($0, of: socket)] } ?? [])

@@ -17,20 +17,35 @@ struct HostStory {
     func text(_ socket: HostSocket) -> String {
         if socket.isListening { return listener(socket) }
         if let text = unconnected(socket) { return text }
-        let ends = [socket] + (facts.scene.peer(of: socket).map { [$0] } ?? [])
+        let ends = facts.scene.ends(of: socket)
         let askings = ends.map { facts.asker.asking(for: $0) }
         let calls = Self.sentence(zip(ends, askings).map(call).joined(separator: "; "))
         let isQuiet = ends.allSatisfy { $0.unread ?? 0 == 0 && $0.unsent ?? 0 == 0 }
         guard isQuiet else {
-            let amounts = zip(ends, askings).map { end, asking in
-                "\(facts.scene.title(asking, of: end)) has \(HostRules.size(end.unread)) unread"
-                    + (end.transport.isUnix ? "" : " and \(HostRules.size(end.unsent)) unsent")
-            }
-            return Self.sentence(amounts.joined(separator: "; ")) + ". \(calls)."
+            return Self.sentence(zip(ends, askings).map(amounts).joined(separator: "; ")) + ". \(calls)."
         }
+        if let half = halfClosed(ends, askings) { return "\(half) \(calls)." }
         let waits = askings.allSatisfy { $0.kind == .asks || $0.kind == .edge }
         let both = ends.count == 2 && waits ? " Both ends wait to read." : ""
-        return "Nothing is under way.\(both)\(lastToSend(ends, askings)) \(calls)."
+        return "\(QuietWords.nothing)\(both)\(lastToSend(ends, askings)) \(calls)."
+    }
+
+    /// Returns `api.py[4711] has 79 B unread and 0 B unsent`.
+    private func amounts(_ end: HostSocket, _ asking: HostAsking) -> String {
+        let unsent = end.transport.isUnix ? "" : " and \(HostRules.size(end.unsent)) unsent"
+        let (who, size) = (facts.scene.title(asking, of: end), HostRules.size(end.unread))
+        let isProgram = asking.process != nil || asking.kind == .hidden
+        return isProgram ? "\(who) has \(size) unread\(unsent)" : "\(size) unread\(unsent) at \(who)"
+    }
+
+    /// Returns a sentence if one end has closed its half.
+    private func halfClosed(_ ends: [HostSocket], _ askings: [HostAsking]) -> String? {
+        guard let place = ends.firstIndex(where: { $0.state == .closeWait }) else { return nil }
+        let (end, who) = (ends[place], facts.scene.title(askings[place], of: ends[place]))
+        let peer = facts.scene.peer(of: end).map { facts.scene.title(facts.asker.asking(for: $0), of: $0) }
+        let ago = end.tcp?.lastAcknowledged.map { " \(Format.duration($0)) ago" } ?? ""
+        let closer = peer ?? HostScene.safe("\(end.peer ?? .unnamed)")
+        return "\(closer) closed its half\(ago), and \(who) has not closed yet (CLOSE-WAIT)."
     }
 
     /// Returns a sentence. A program's name at its start keeps its case.
@@ -68,26 +83,39 @@ struct HostStory {
         return "Listens; \(waiting), the limit is \(socket.sendQueue.map { "\($0)" } ?? "-"). \(call(socket, asking))."
     }
 
+    /// The kernel's clock for bytes sent ticks up to every 10 ms, and both ends are asked one after the other.
+    private static let tick = Duration.milliseconds(20)
+
     /// ` Last to send: curl[81], 312 B in all, 41s ago.`
     private func lastToSend(_ ends: [HostSocket], _ askings: [HostAsking]) -> String {
         guard ends.allSatisfy({ $0.transport == .tcp && $0.tcp?.sent != nil }) else { return "" }
-        let senders = zip(ends, askings).compactMap { end, asking -> (Duration, String)? in
+        let senders = zip(ends, askings).compactMap { end, asking -> (ago: Duration, who: String, size: String)? in
             guard let sent = end.tcp?.sent, sent > 0, let ago = end.tcp?.lastSent else { return nil }
-            let who = facts.scene.title(asking, of: end)
-            return (ago, "\(who), \(Format.duration(ago)) ago, \(Format.size(sent)) in all")
+            return (ago, facts.scene.title(asking, of: end), "\(Format.size(sent)) in all")
+        }.sorted { $0.ago < $1.ago }
+        guard let last = senders.first else { return ends.count == 2 ? " Neither has sent a byte." : "" }
+        if senders.count == 2, senders[1].ago - last.ago <= Self.tick {
+            return
+                " Both sent last \(Format.duration(last.ago)) ago, within \(Format.duration(Self.tick)) of each other."
         }
-        guard let last = senders.min(by: { $0.0 < $1.0 }) else {
-            return ends.count == 2 ? " Neither has sent a byte." : ""
-        }
-        return " Last to send: \(last.1)."
+        return QuietWords.lastToSend(last.who, last.size, last.ago)
     }
 
     /// `api.py[4711] fd 4: thread 4711 is in recv of 1.0M with MSG_WAITALL, for at least 12s`
     private func call(_ socket: HostSocket, _ asking: HostAsking) -> String {
         let descriptor = asking.descriptor.map { " fd \($0)" } ?? ""
-        let does = asking.words.isEmpty ? "what it does is unknown" : asking.words
-        let idle = asking.isWaiting ? asking.idle.map { ", for at least \(Format.duration($0))" } ?? "" : ""
+        let does = asking.words.isEmpty ? Self.without(asking.kind) : asking.words
+        let idle = asking.waited.map { ", for at least \(Format.duration($0))" } ?? ""
         return "\(facts.scene.title(asking, of: socket))\(descriptor): \(does)\(idle)\(record(socket, asking))"
+    }
+
+    /// Returns what is said of an end whose program's activity is not seen.
+    private static func without(_ kind: HostAsking.Kind) -> String {
+        switch kind {
+        case .unaccepted: "waits to be accepted"
+        case .orphan: "its program has closed it"
+        default: "activity unknown"
+        }
     }
 
     /// OpenSSL requests the rest of a TLS record when it has a part of it. The request is smaller than the largest

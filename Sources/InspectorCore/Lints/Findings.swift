@@ -9,12 +9,12 @@ package struct Findings: Sendable {
     private var ledger = StalledLedger()
     private var far = FarEnds()
     /// The result of each check, including consequences.
-    private var raw: [SocketID: [Finding]] = [:]
-    private var bySocket: [SocketID: [Finding]] = [:]
+    private var raw: [SocketID: [Verdict]] = [:]
+    private var bySocket: [SocketID: [Verdict]] = [:]
     /// What is reported, each problem once, oldest session first.
-    private var told: [Severity: [Finding]] = [:]
+    private var told: [Severity: [Verdict]] = [:]
     /// Findings about the engine as a whole.
-    package private(set) var ofEngine: [Finding] = []
+    package private(set) var ofEngine: [Verdict] = []
     /// The sessions with findings, oldest first.
     package private(set) var sockets: [SocketID] = []
     /// The total number of findings.
@@ -26,21 +26,22 @@ package struct Findings: Sendable {
         var time: Duration
         var judgesClosed: Bool
         var judgesUneventful: Bool
-        var find: @Sendable (Situation, Duration) -> Verdict?
+        var find: Lint.SessionCheck
     }
 
     package init(_ settings: LintSettings) {
         lints = Lint.all.filter(settings.shows).map { ($0, settings.time($0)) }
         checks = lints.enumerated().compactMap { place, row in
-            guard case .socket(let find) = row.lint.check else { return nil }
-            return Check(
-                place: place, time: row.time, judgesClosed: row.lint.name == "reset-cause",
-                judgesUneventful: row.lint.judgesUneventful, find: find)
+            row.lint.session.map { find in
+                Check(
+                    place: place, time: row.time, judgesClosed: row.lint.judgesClosed,
+                    judgesUneventful: row.lint.judgesUneventful, find: find)
+            }
         }
     }
 
     /// The findings about a session, the worst first.
-    package subscript(id: SocketID) -> [Finding] { bySocket[id] ?? [] }
+    package subscript(id: SocketID) -> [Verdict] { bySocket[id] ?? [] }
 
     /// Returns the number of findings of this severity, each problem counted once.
     package func count(_ severity: Severity) -> Int {
@@ -109,21 +110,24 @@ package struct Findings: Sendable {
             side(socket), leg: socket.linked.flatMap { snapshot.socket($0) }.map(side), now: snapshot.time)
     }
 
-    private func find(_ socket: SocketSnapshot, _ snapshot: EngineSnapshot, _ others: Surroundings) -> [Finding] {
+    private func find(_ socket: SocketSnapshot, _ snapshot: EngineSnapshot, _ others: Surroundings) -> [Verdict] {
         if let verdicts = socket.host?.verdicts ?? socket.ends?.verdicts {
-            return found(by: verdicts, about: socket.id)
+            return enabled(verdicts, about: socket.id)
         }
         // Deliberate faults are neither the peer's doing nor a mistake.
         if socket.fault?.hasActed == true { return [] }
         let (isLive, isUneventful) = (socket.isLive, isUneventful(socket))
         if isUneventful, !checks.contains(where: \.judgesUneventful) { return [] }
         let situation = situation(socket, in: snapshot, others.peers)
-        var found: [Finding] = []
+        var verdicts: [Verdict] = []
         for check in checks where (isLive || check.judgesClosed) && (!isUneventful || check.judgesUneventful) {
-            guard let verdict = check.find(situation, check.time) else { continue }
-            found.append(Finding(lints[check.place].lint, socket.id, verdict, owner: others.owner(of: socket.id)))
+            guard let found = check.find(situation, check.time) else { continue }
+            var verdict = lints[check.place].lint.completing(found)
+            verdict.socket = socket.id
+            verdict.subject = verdict.subject ?? others.owner(of: socket.id)
+            verdicts.append(verdict)
         }
-        return found
+        return verdicts
     }
 
     /// Whether nothing is known about the session that a check could report.
@@ -131,10 +135,14 @@ package struct Findings: Sendable {
         socket.isUneventful && ledger[socket.id] == Stall()
     }
 
-    /// Converts the verdicts about another program's socket, which are made from several looks at all sockets together.
-    private func found(by verdicts: [HostFinding], about id: SocketID) -> [Finding] {
-        verdicts.compactMap { found in
-            lints.first { $0.lint.name == found.lint }.map { Finding($0.lint, id, Verdict(found)) }
+    /// Returns the verdicts about another program's socket whose rows are enabled. They are made from several looks at
+    /// all sockets together.
+    private func enabled(_ verdicts: [Verdict], about id: SocketID) -> [Verdict] {
+        verdicts.compactMap { verdict in
+            guard lints.contains(where: { $0.lint.name == verdict.lint }) else { return nil }
+            var verdict = verdict
+            verdict.socket = id
+            return verdict
         }
     }
 
@@ -142,8 +150,7 @@ package struct Findings: Sendable {
 
     private mutating func settle(_ snapshot: EngineSnapshot, _ lost: UInt64) {
         ofEngine = lints.compactMap { lint, _ in
-            guard case .engine(let check) = lint.check, let verdict = check(snapshot, lost) else { return nil }
-            return Finding(lint, nil, verdict)
+            lint.engine?(snapshot, lost).map(lint.completing)
         }
         bySocket.removeAll(keepingCapacity: true)
         for (id, found) in raw {
@@ -158,25 +165,26 @@ package struct Findings: Sendable {
     }
 
     /// Sorts the worst first, and otherwise in the order of the table.
-    private static func sorted(_ found: [Finding]) -> [Finding] {
+    private static func sorted(_ found: [Verdict]) -> [Verdict] {
         Severity.allCases.reversed().flatMap { severity in found.filter { $0.severity == severity } }
     }
 
     /// Whether its cause was found too, on the same connection or further along the chain.
-    private mutating func isConsequence(_ finding: Finding, of id: SocketID, in snapshot: EngineSnapshot) -> Bool {
-        guard let lint = Lint.named(finding.lint), !lint.follows.isEmpty || !lint.followsFar.isEmpty,
+    private mutating func isConsequence(_ finding: Verdict, of id: SocketID, in snapshot: EngineSnapshot) -> Bool {
+        guard let lint = Lint.named(finding.lint), case let far = lint.followsFar,
+            case let causes = lint.isMutual ? far.union([lint.name]) : far, !lint.follows.isEmpty || !causes.isEmpty,
             let socket = snapshot.socket(id), !socket.isFromOutside
         else { return false }
         if has(lint.follows, id) || socket.linked.map({ has(lint.follows, $0) }) == true { return true }
-        guard !lint.followsFar.isEmpty, let there = far.end(of: socket, in: snapshot) else { return false }
+        guard !causes.isEmpty, let there = self.far.end(of: socket, in: snapshot) else { return false }
         // If both ends of a connection are inspected, only one reports the problem. A relayed pair takes precedence
         // over a single connection, because it names the programs on both of its sides.
-        if lint.followsFar.contains(lint.name), has([lint.name], there), lint.follows.isEmpty {
+        if lint.isMutual, has([lint.name], there), lint.follows.isEmpty {
             let isFarRelayed = snapshot.socket(there)?.linked != nil
             return isFarRelayed == (socket.linked != nil) ? there < id : isFarRelayed
         }
-        if has(lint.followsFar.subtracting([lint.name]), there) { return true }
-        guard let beyond = snapshot.socket(there)?.linked, has(lint.followsFar, beyond) else { return false }
+        if has(far, there) { return true }
+        guard let beyond = snapshot.socket(there)?.linked, has(causes, beyond) else { return false }
         // A chain that forms a ring has no other end.
         return !comesBack(from: beyond, to: id, in: snapshot)
     }
@@ -204,7 +212,7 @@ package struct Findings: Sendable {
             for finding in found {
                 guard let subject = finding.subject, Lint.named(finding.lint)?.isGathered == true else { continue }
                 groups[[finding.lint, subject], default: ([], 0)].ids.append(id)
-                if finding.isGrave { groups[[finding.lint, subject]]?.grave += 1 }
+                groups[[finding.lint, subject]]?.grave += finding.grave
             }
         }
         for (key, group) in groups where group.ids.count > 1 {
@@ -221,7 +229,7 @@ package struct Findings: Sendable {
     /// Lists each problem once. A group is represented by its longest-lasting finding.
     private mutating func tell() {
         told.removeAll(keepingCapacity: true)
-        var leaders: [[String]: Finding] = [:]
+        var leaders: [[String]: Verdict] = [:]
         for id in sockets {
             for finding in bySocket[id] ?? [] where finding.socket == id {
                 if finding.more == 0 {
@@ -239,9 +247,9 @@ package struct Findings: Sendable {
 
     /// Returns the first findings for the summary: the worst first, and within a severity those about the selected
     /// session, then the engine, then the others.
-    package func first(_ limit: Int, selected: SocketID?) -> [Finding] {
+    package func first(_ limit: Int, selected: SocketID?) -> [Verdict] {
         let own = selected.map { self[$0] } ?? []
-        var shown: [Finding] = []
+        var shown: [Verdict] = []
         for severity in Severity.allCases.reversed() {
             shown += (own + ofEngine).filter { $0.severity == severity }
             for finding in told[severity] ?? [] where shown.count < limit {
@@ -258,26 +266,22 @@ package struct Findings: Sendable {
 
 /// Finds the session at the other end of another one, if a snapshot lists both.
 private struct FarEnds: Sendable {
-    private struct Ends: Hashable, Sendable {
-        var local: SocketAddress
-        var peer: SocketAddress
-    }
-
     private var mark: SessionsMark?
     private var sessions: [Ends: SocketID] = [:]
 
     mutating func end(of socket: SocketSnapshot, in snapshot: EngineSnapshot) -> SocketID? {
-        guard let local = socket.local, let peer = socket.peer, peer != .unnamed else { return nil }
+        guard let ends = Self.ends(of: socket), socket.peer != .unnamed else { return nil }
         if mark != SessionsMark(snapshot) {
             mark = SessionsMark(snapshot)
             sessions.removeAll(keepingCapacity: true)
             for index in snapshot.sockets.indices where snapshot.sockets[index].phase == .connected {
-                guard let local = snapshot.sockets[index].local, let peer = snapshot.sockets[index].peer else {
-                    continue
-                }
-                sessions[Ends(local: local, peer: peer)] = snapshot.sockets[index].id
+                if let ends = Self.ends(of: snapshot.sockets[index]) { sessions[ends] = snapshot.sockets[index].id }
             }
         }
-        return sessions[Ends(local: peer, peer: local)]
+        return sessions[ends.reversed]
+    }
+
+    private static func ends(of socket: SocketSnapshot) -> Ends? {
+        socket.local.flatMap { local in socket.peer.map { Ends(local: local, peer: $0) } }
     }
 }

@@ -2,38 +2,41 @@ import SocketCore
 
 /// One end does not read, and another waits for it. Only the cause is reported, not its consequences.
 extension Lint {
+    static let deadlock = Lint(
+        "deadlock", as: .critical, after: .seconds(5),
+        "both ends of a connection have been writing for %time, and neither reads",
+        remedy: "one of them must read while it writes; until then only closing helps ({close})",
+        findDeadlock, host: { $0.deadlocks($1) }
+    ).following([], isMutual: true)
+
+    static let writeBlocked = Lint(
+        "write-blocked", after: .seconds(5),
+        "the peer has not read for %time, and a write waits for it with the kernel's send buffer full",
+        remedy: "find out why the peer does not read; wait for it, or close ({close})",
+        findWriteBlocked, host: { $0.chains([.unasked, .stopped], $1) }
+    ).following(
+        [deadlock], far: [deadlock, writeOrphaned, readStarved, endUnseen, prebufferHeld], isMutual: true
+    ).gathered()
+
+    static let writeOrphaned = Lint(
+        "write-orphaned", after: .seconds(5),
+        "write-blocked on a relay leg whose other leg is gone: the sender won't learn what happens to the bytes",
+        remedy: "close it ({close}) if the peer does not read: no sender is waiting for these bytes to arrive",
+        findWriteOrphaned)
+
     static let blocking: [Lint] = [
-        Lint(
-            "deadlock", as: .critical, after: .seconds(5),
-            "both ends of a connection have been writing for %time, and neither reads",
-            remedy: "one of them must read while it writes; until then only closing helps ({close})", deadlock
-        ).following([], far: ["deadlock"]),
-        Lint(
-            "write-blocked", after: .seconds(5),
-            "the peer has not read for %time, and a write waits for it with the kernel's send buffer full",
-            remedy: "find out why the peer does not read; wait for it, or close ({close})", writeBlocked
-        ).following(["deadlock"], far: farCauses).gathered(),
-        Lint(
-            "write-orphaned", after: .seconds(5),
-            "write-blocked on a relay leg whose other leg is gone: the sender won't learn what happens to the bytes",
-            remedy: "close it ({close}) if the peer does not read: no sender is waiting for these bytes to arrive",
-            writeOrphaned),
+        deadlock, writeBlocked, writeOrphaned,
         Lint(
             "reset-cause", "the peer closed with bytes unread, which causes a reset",
             remedy: "the peer gave up, or closed without reading to the end; bytes in flight are lost",
-            resetCause
-        ).gathered(),
-    ]
-
-    /// The findings about the session at the other end that explain why it does not read.
-    private static let farCauses: Set<String> = [
-        "deadlock", "write-blocked", "write-orphaned", "read-starved", "eof-unseen", "prebuffer-held",
+            resetCause, host: { rules, _ in rules.resets }
+        ).gathered().evenWhereClosed(),
     ]
 
     /// How long a reset stays recent. Older ones are a note.
     private static let news = Duration.seconds(60)
 
-    private static func deadlock(_ it: Situation, _ after: Duration) -> Verdict? {
+    private static func findDeadlock(_ it: Situation, _ after: Duration) -> Verdict? {
         it.leg.map { relayedDeadlock(it, $0, after) } ?? ownDeadlock(it, after)
     }
 
@@ -68,12 +71,12 @@ extension Lint {
         ).blaming(it.side)
     }
 
-    private static func writeBlocked(_ it: Situation, _ after: Duration) -> Verdict? {
+    private static func findWriteBlocked(_ it: Situation, _ after: Duration) -> Verdict? {
         guard it.socket.relay?.isOtherGone != true else { return nil }
         return blocked(it, after)
     }
 
-    private static func writeOrphaned(_ it: Situation, _ after: Duration) -> Verdict? {
+    private static func findWriteOrphaned(_ it: Situation, _ after: Duration) -> Verdict? {
         guard let linked = it.socket.linked, it.socket.relay?.isOtherGone == true, var verdict = blocked(it, after)
         else { return nil }
         verdict.sentence += "; \(linked), where it came from, is gone"

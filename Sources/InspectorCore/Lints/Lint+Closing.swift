@@ -2,37 +2,39 @@ import SocketCore
 
 /// Connections that end halfway, or are not established.
 extension Lint {
+    static let closeWait = Lint(
+        "close-wait", as: .note, after: .seconds(30),
+        "one end closed its half %time ago, and the program at the other end does not close",
+        remedy: "a program that has read the end and does not close leaks the connection; a pool may close it later",
+        findCloseWait, host: { rules, _ in rules.leaked() }
+    ).gathered(many: 20)
+
     static let closing: [Lint] = [
-        Lint(
-            "close-wait", as: .note, after: .seconds(30),
-            "one end closed its half %time ago, and the program at the other end does not close",
-            remedy:
-                "a program that has read the end and does not close leaks the connection; a pool may close it later",
-            closeWait
-        ).gathered(many: 20),
+        closeWait,
         Lint(
             "half-closed-long", as: .note, after: .seconds(30),
             "this end sent FIN %time ago, and the peer has neither sent anything nor closed since",
-            remedy: "the peer may still answer; if nothing is expected, close ({close})", halfClosedLong
-        ).following(["close-wait"]).gathered(),
+            remedy: "the peer may still answer; if nothing is expected, close ({close})",
+            halfClosedLong, host: { $0.halfClosed($1) }
+        ).following([closeWait]).gathered(),
         Lint(
             "half-closed", as: .note, "the peer closed its side (FIN) while writes are still queued",
             remedy: "it may still read them; if it does not, close now ({close})", halfClosed
-        ).following(["write-blocked", "write-orphaned", "deadlock"]),
+        ).following([writeBlocked, writeOrphaned, deadlock]),
         Lint(
             "disconnect-pending", after: .seconds(5), "a close waits for a queue that has not moved for %time",
             remedy: "close at once ({close}), or cancel what the queue waits for", disconnectPending
-        ).following(["write-blocked", "write-orphaned", "deadlock"]),
+        ).following([writeBlocked, writeOrphaned, deadlock]),
         Lint(
             "connecting-silent", after: .seconds(2), "a connect has had no answer for %time",
             remedy: "no answer from there: check address, port and firewall (on this host: socktui why); "
                 + "--timeout bounds the wait",
-            connectingSilent),
+            connectingSilent, host: { $0.unanswered($1) }),
     ]
 
     /// Finds a connection that one end closed while the program at the other keeps its half open: the peer, or our own
     /// program. A leg that waits for the other leg of its relay doesn't count.
-    private static func closeWait(_ it: Situation, _ after: Duration) -> Verdict? {
+    private static func findCloseWait(_ it: Situation, _ after: Duration) -> Verdict? {
         guard it.socket.phase == .connected, isQuiet(it, after) else { return nil }
         if it.side.end?.isClosing == true { return peerCloseWait(it, after) }
         guard it.socket.linked == nil, !it.socket.isWriteShut, it.socket.flags.contains(.socketHasReadEOF),
@@ -58,7 +60,7 @@ extension Lint {
             lasting: lasting
         ).blaming(it.side)
         // An idle client pool notices late. A server, or a program that has read the FIN, leaks the connection.
-        verdict.isGrave = it.socket.role == .client || end.hasReadEnd == true
+        verdict.grave = it.socket.role == .client || end.hasReadEnd == true ? 1 : 0
         return verdict
     }
 

@@ -2,19 +2,22 @@ import SocketCore
 
 /// Reasons why bytes are not read.
 extension Lint {
+    static let readStarved = Lint(
+        "read-starved", after: .seconds(1), "bytes have waited for %time, and no read is queued to take them",
+        remedy: "queue a read ({read}), or in the program call read(...) again after each one", findReadStarved
+    ).following([deadlock])
+
+    static let endUnseen = Lint(
+        "eof-unseen", after: .seconds(1), "the peer's FIN has been here for %time, after bytes that no read takes",
+        remedy: "read on until the end ({read}): FIN is reported after the last byte before it", findEndUnseen
+    ).following([deadlock])
+
+    static let prebufferHeld = Lint(
+        "prebuffer-held", after: .seconds(5), "bytes read ahead have gone unread for %time",
+        remedy: "queue a read ({read}): it is served from them at once", findPrebufferHeld)
+
     static let reading: [Lint] = [
-        Lint(
-            "read-starved", after: .seconds(1), "bytes have waited for %time, and no read is queued to take them",
-            remedy: "queue a read ({read}), or in the program call read(...) again after each one",
-            readStarved
-        ).following(["deadlock"]),
-        Lint(
-            "eof-unseen", after: .seconds(1), "the peer's FIN has been here for %time, after bytes that no read takes",
-            remedy: "read on until the end ({read}): FIN is reported after the last byte before it", endUnseen
-        ).following(["deadlock"]),
-        Lint(
-            "prebuffer-held", after: .seconds(5), "bytes read ahead have gone unread for %time",
-            remedy: "queue a read ({read}): it is served from them at once", prebufferHeld),
+        readStarved, endUnseen, prebufferHeld,
         Lint(
             "delimiter-slow", "no delimiter after many bytes, or none after a long wait",
             remedy: "compare the bytes ({talk} Traffic) with the delimiter: the peer may end lines differently",
@@ -42,7 +45,7 @@ extension Lint {
         return socket.prebuffered > 0 ? idle : nil
     }
 
-    private static func readStarved(_ it: Situation, _ after: Duration) -> Verdict? {
+    private static func findReadStarved(_ it: Situation, _ after: Duration) -> Verdict? {
         let (socket, now) = (it.socket, it.now)
         guard let since = unreadSince(socket), now - since > after else { return nil }
         // The kernel's queues are requested only for visible rows.
@@ -52,7 +55,7 @@ extension Lint {
             "\(unread) unread for \(Format.duration(now - since)): no read is queued", lasting: now - since)
     }
 
-    private static func endUnseen(_ it: Situation, _ after: Duration) -> Verdict? {
+    private static func findEndUnseen(_ it: Situation, _ after: Duration) -> Verdict? {
         let (socket, now) = (it.socket, it.now)
         guard socket.phase == .connected, let closed = socket.activity.peerClosed, now - closed > after,
             !socket.flags.contains(.socketHasReadEOF)
@@ -69,7 +72,7 @@ extension Lint {
         return "\(CloseWords.peerClosed) \(Format.duration(now - closed)) ago, after \(unread) unread: \(why)"
     }
 
-    private static func prebufferHeld(_ it: Situation, _ after: Duration) -> Verdict? {
+    private static func findPrebufferHeld(_ it: Situation, _ after: Duration) -> Verdict? {
         let (socket, now) = (it.socket, it.now)
         guard socket.prebuffered > 0, let since = unreadSince(socket), now - since > after else {
             return nil

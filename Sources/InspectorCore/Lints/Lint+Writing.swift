@@ -6,7 +6,7 @@ extension Lint {
         Lint(
             "write-backlog", "the write queue is too large, or grows faster than it drains",
             remedy: "write no faster than writes complete: wait for didWrite, or use watermarks", writeBacklog
-        ).following(["deadlock", "write-blocked", "write-orphaned"]),
+        ).following([deadlock, writeBlocked, writeOrphaned]),
         Lint(
             "tiny-ops", "more than 1,000 operations a second of less than 64 bytes each",
             remedy: "combine small writes, and read everything available instead of single bytes", tinyOperations),

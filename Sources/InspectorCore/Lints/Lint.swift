@@ -1,24 +1,21 @@
 import SocketCore
 import SocketWorkshop
 
-/// A possible problem: its name, severity, minimum duration, meaning and remedy, and a pure check.
+/// A possible problem: its name, severity, minimum duration, meaning and remedy, and pure checks.
 ///
 /// The rows are in `Lint.all`. The list, detail, summary, filter, options, JSON, documentation and help use nothing
 /// else.
 package struct Lint: Sendable {
-    /// What it checks. Each check returns what it found, or `nil`.
-    package enum Check: Sendable {
-        /// One session, at the instant of the snapshot, with the duration of the row.
-        case socket(@Sendable (Situation, Duration) -> Verdict?)
-        /// The engine as a whole. `lost` is the number of events that this inspector missed within the last minute.
-        case engine(@Sendable (EngineSnapshot, _ lost: UInt64) -> Verdict?)
-        /// Sockets of any program on the host, inspected from outside. `HostRules` judges them by this row's name.
-        case host
-    }
+    /// Checks one session at the instant of the snapshot, with the duration of the row.
+    package typealias SessionCheck = @Sendable (Situation, Duration) -> Verdict?
+    /// Checks the engine as a whole. `lost` is the number of events that this inspector missed within the last minute.
+    package typealias EngineCheck = @Sendable (EngineSnapshot, _ lost: UInt64) -> Verdict?
+    /// Checks the sockets of all programs on the host, inspected from outside, with the duration of the row.
+    typealias HostCheck = @Sendable (inout HostRules, Duration) -> [Verdict]
 
     /// The name in options and filters: `read-starved`.
     package var name: String
-    /// The severity, unless the check sets another.
+    /// The severity. A check may lower it.
     package var severity: Severity
     /// The minimum duration, or `nil` if it is reported at once.
     package var time: Duration?
@@ -31,45 +28,37 @@ package struct Lint: Sendable {
     /// The lints that name the cause. If one of them found something on the same connection, or on the other leg of a
     /// relayed one, this finding is a consequence and is not reported.
     var follows: Set<String> = []
-    /// The same for findings about the session at the other end or its other leg, if those are inspected too.
+    /// The same for findings about the session at the other end or its other leg, if those are inspected too. `isMutual`
+    /// says whether the same finding there counts as well.
     var followsFar: Set<String> = []
+    var isMutual = false
     /// Whether several findings that blame the same program are reported as one. `many` of them are more severe.
     var isGathered = false
     var many: Int?
     /// Whether it can find something about a session without activity. See `SocketSnapshot.isUneventful`.
     var judgesUneventful = false
-    package var check: Check
+    /// Whether it judges closed sessions too.
+    var judgesClosed = false
+    private(set) var session: SessionCheck?
+    private(set) var engine: EngineCheck?
+    private(set) var host: HostCheck?
 
-    package init(
-        _ name: String, as severity: Severity = .warning, after time: Duration? = nil, _ meaning: String,
-        remedy: String, isAllowed: Bool = false,
-        _ check: @escaping @Sendable (Situation, Duration) -> Verdict?
-    ) {
-        (self.name, self.severity, self.time, pattern) = (name, severity, time, meaning)
-        (self.remedy, self.isAllowed, self.check) = (remedy, isAllowed, .socket(check))
-    }
-
-    package init(
-        engine name: String, _ meaning: String, remedy: String,
-        _ check: @escaping @Sendable (EngineSnapshot, _ lost: UInt64) -> Verdict?
-    ) {
-        (self.name, severity, pattern) = (name, .warning, meaning)
-        (self.remedy, isAllowed, self.check) = (remedy, false, .engine(check))
-    }
-
-    /// Creates a row that applies only to the host's sockets.
     init(
-        host name: String, as severity: Severity = .warning, after time: Duration? = nil, _ meaning: String,
-        remedy: String
+        _ name: String, as severity: Severity = .warning, after time: Duration? = nil, _ meaning: String,
+        remedy: String, isAllowed: Bool = false, _ session: SessionCheck? = nil, host: HostCheck? = nil
     ) {
         (self.name, self.severity, self.time, pattern) = (name, severity, time, meaning)
-        (self.remedy, isAllowed, check) = (remedy, false, .host)
+        (self.remedy, self.isAllowed) = (remedy, isAllowed)
+        (self.session, self.host) = (session, host)
+    }
+
+    init(engine name: String, _ meaning: String, remedy: String, _ check: @escaping EngineCheck) {
+        self.init(name, meaning, remedy: remedy)
+        engine = check
     }
 
     /// Whether it applies only to the host's sockets.
-    package var isOfHost: Bool {
-        if case .host = check { true } else { false }
-    }
+    package var isOfHost: Bool { session == nil && engine == nil }
 
     /// Every lint, the most informative first. To add a lint, add a row to one of these tables.
     package static let all: [Lint] =
@@ -88,14 +77,29 @@ package struct Lint: Sendable {
 
     /// Returns the verdict about one session. `time` is the minimum duration, or `nil` for the row's own.
     package func finds(_ situation: Situation, time: Duration? = nil) -> Verdict? {
-        guard case .socket(let check) = check else { return nil }
-        return check(situation, time ?? self.time ?? .zero)
+        session?(situation, time ?? self.time ?? .zero)
+    }
+
+    /// Returns a check's verdict as one of this row: under its name, and not more severe.
+    func completing(_ verdict: Verdict) -> Verdict {
+        var verdict = verdict
+        verdict.lint = name
+        verdict.severity = many.map { verdict.grave >= $0 } == true ? .warning : min(severity, verdict.severity)
+        return verdict
     }
 
     /// Returns this row as a consequence of others.
-    func following(_ names: Set<String>, far: Set<String> = []) -> Lint {
+    func following(_ causes: [Lint], far: [Lint] = [], isMutual: Bool = false) -> Lint {
         var lint = self
-        (lint.follows, lint.followsFar) = (names, far)
+        (lint.follows, lint.followsFar) = (Set(causes.map(\.name)), Set(far.map(\.name)))
+        lint.isMutual = isMutual
+        return lint
+    }
+
+    /// Returns this row with checks of closed sessions.
+    func evenWhereClosed() -> Lint {
+        var lint = self
+        lint.judgesClosed = true
         return lint
     }
 

@@ -1,5 +1,15 @@
 import SocketCore
 
+/// The words for a connection without bytes in transit, of our own or of other programs.
+enum QuietWords {
+    static let nothing = "Nothing is under way."
+
+    /// Returns ` Last to send: curl[81], 312 B, 41s ago.`
+    static func lastToSend(_ who: String, _ size: String, _ ago: Duration) -> String {
+        " Last to send: \(who), \(size), \(Format.duration(ago)) ago."
+    }
+}
+
 extension Situation {
     /// How long no byte may have been transferred for a connection to count as quiet.
     private static let rest = Duration.seconds(2)
@@ -23,15 +33,15 @@ extension Situation {
         guard other.socket.writing.current == nil, other.end?.unread ?? 0 == 0, other.end?.unsent ?? 0 == 0 else {
             return nil
         }
-        var text = "Nothing is under way. No read is queued here."
+        var text = QuietWords.nothing + " No read is queued here."
         if leg != nil {
             text = "Nothing is under way: both ends are silent, and the relay waits for data."
         } else if let read = socket.reading.current {
-            text = "Waits for data: t\(read.tag) reads \(read.kind.words). Nothing is under way."
+            text = "Waits for data: t\(read.tag) reads \(read.kind.words). " + QuietWords.nothing
         }
         guard socket.received + socket.sent > 0 else { return text + " No byte has passed yet." }
         guard let last else { return text + " The last byte passed \(Format.duration(now - lastByte)) ago." }
         let sender = last.direction == .received ? side.reader : leg?.reader ?? "this end"
-        return text + " Last to send: \(sender), \(Format.size(last.done)), \(Format.duration(now - last.time)) ago."
+        return text + QuietWords.lastToSend(sender, Format.size(last.done), now - last.time)
     }
 }

@@ -1,36 +1,19 @@
 import SocketCore
 
-/// The result of checking one session. It can be written as a string literal if it is only a sentence.
-package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
-    package var sentence: String
-    /// The severity, or `nil` for that of the row.
-    package var severity: Severity?
-    package var evidence = Evidence.engine
-    /// What is at fault: a program, or an address if the program is not known, or `nil` for the session's own program.
-    package var subject: String?
-    /// The minimum time that it has lasted.
-    package var lasting: Duration?
-    /// The command that shows more, if the program at fault is known.
-    package var next: String?
-    /// The other sessions that it affects.
-    package var others: [SocketID] = []
-    /// Whether it counts towards `many` of its kind.
-    package var isGrave = true
-
-    package init(_ sentence: String, lasting: Duration? = nil) {
-        self.sentence = sentence
-        self.lasting = lasting
+extension Verdict {
+    /// Creates a verdict about sockets of the host. The row that reports it completes the sentence.
+    init(
+        _ claim: String, because reason: String? = nil, for lasting: Duration? = nil, on sockets: [HostSocket],
+        by asking: HostAsking? = nil, atMost severity: Severity = .critical, evidence: Evidence = .queues
+    ) {
+        self.init(claim, lasting: lasting)
+        (self.claim, self.reason, self.severity, self.evidence) = (claim, reason, severity, evidence)
+        self.sockets = sockets.map(\.id)
+        processes = asking?.process.map { [$0] } ?? []
     }
 
-    package init(stringLiteral sentence: String) { self.init(sentence) }
-
-    /// Creates the verdict of a finding about another program's socket.
-    init(_ found: HostFinding) {
-        self.init(found.sentence, lasting: found.lasting)
-        severity = Severity(rawValue: found.severity)
-        evidence = Evidence(rawValue: found.evidence) ?? .queues
-        (subject, next, others) = (found.subject, found.next, found.others)
-    }
+    /// The remedy of its lint.
+    package var remedy: String { Lint.named(lint)?.remedy ?? "" }
 
     /// Returns the verdict with the program at the other end blamed.
     package func blaming(_ side: Side) -> Verdict {
@@ -39,29 +22,53 @@ package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
         verdict.next = side.end?.program?.stackCommand
         return verdict
     }
-}
 
-/// A verdict, with its lint and the session it is about.
-@dynamicMemberLookup
-package struct Finding: Hashable, Sendable {
-    /// The lint's name.
-    package let lint: String
-    /// The session it is about, or `nil` for the engine as a whole.
-    package let socket: SocketID?
-    package var severity: Severity
-    /// The number of other findings of this name that blame the same program.
-    package var more = 0
-    private let verdict: Verdict
-
-    /// The remedy of its lint.
-    package var remedy: String { Lint.named(lint)?.remedy ?? "" }
-
-    init(_ lint: Lint, _ socket: SocketID?, _ verdict: Verdict, owner: String? = nil) {
-        (self.lint, self.socket, severity) = (lint.name, socket, verdict.severity ?? lint.severity)
-        var verdict = verdict
-        verdict.subject = verdict.subject ?? owner
-        self.verdict = verdict
+    /// The members in JSON, without the session.
+    package func members(_ naming: CommandNaming) -> [JSON.Member] {
+        SocketJSON(clock: WallClock()).members(.verdict(self, remedy: naming(remedy)))
     }
 
-    package subscript<Value>(dynamicMember part: KeyPath<Verdict, Value>) -> Value { verdict[keyPath: part] }
+    /// The same with the affected sockets of the host, for a line about a look.
+    package func hostMembers(_ naming: CommandNaming) -> [JSON.Member] {
+        members(naming) + [
+            JSON.Member("sockets", .array(sockets.prefix(Self.mostSockets).map { JSON(HostSocket.cookie(of: $0)) })),
+            JSON.Member("processes", .array(processes.map { JSON(Int($0.number)) })),
+            JSON.Member("more", JSON(more)),
+        ]
+    }
+
+    private static let mostSockets = 1_000
+}
+
+extension [Verdict] {
+    /// Joins verdicts about sockets of the host with one name and one program, the longest first.
+    func grouped() -> [Verdict] {
+        var groups: [[String]: Int] = [:], told: [Verdict] = []
+        for verdict in sorted(by: { $0.isBefore($1) }) {
+            guard Lint.named(verdict.lint)?.isGathered == true, let process = verdict.processes.first else {
+                told.append(verdict)
+                continue
+            }
+            let key = [verdict.lint, verdict.severity.name, "\(process.number) \(process.start)"]
+            guard let place = groups[key] else {
+                groups[key] = told.count
+                told.append(verdict)
+                continue
+            }
+            told[place].more += verdict.count
+            told[place].sockets += verdict.sockets
+        }
+        for place in told.indices where told[place].more > 0 {
+            told[place].sentence += "; the same on \(told[place].more) more sockets"
+        }
+        return told
+    }
+}
+
+extension Verdict {
+    fileprivate func isBefore(_ other: Verdict) -> Bool {
+        if severity != other.severity { return severity > other.severity }
+        if lasting != other.lasting { return lasting ?? .zero > other.lasting ?? .zero }
+        return sockets.first ?? 0 < other.sockets.first ?? 0
+    }
 }

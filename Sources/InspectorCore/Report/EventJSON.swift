@@ -1,19 +1,19 @@
 import SocketCore
+import SocketRecords
 
 extension SocketJSON {
     /// Returns one event, with its numbers under the names of its row.
     package func members(_ event: SocketEvent, of socket: SocketSnapshot?) -> [JSON.Member] {
         let row = EventCatalogue[event.kind]
-        return [
-            JSON.Member("time", time(event.time)), JSON.Member("sequence", JSON(event.sequence)),
-            JSON.Member("id", JSON(event.socket.number)), JSON.Member("event", Self.word(event.kind)),
-        ] + (row.hasTag ? [JSON.Member("tag", JSON(event.tag))] : [])
+        let numbers =
+            (row.hasTag ? [JSON.Member("tag", JSON(event.tag))] : [])
             + row.first.members(event.first, of: socket) + row.second.members(event.second, of: socket)
+        return [JSON.Member("time", time(event.time))] + members(.event(event)) + numbers
     }
 
     /// Returns the kind in JSON.
-    package static func word(_ kind: SocketEvent.Kind) -> JSON {
-        JSON(word: EventCatalogue[kind].word ?? kind.rawValue)
+    package static func word(_ kind: SocketEvent.Kind) -> String {
+        (EventCatalogue[kind].word ?? kind.rawValue).snakeCased
     }
 }
 

@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 
 /// A JSON value (RFC 8259) whose members keep their order, so that the most important ones come first in a line.
 package indirect enum JSON: Equatable, Sendable {
@@ -65,6 +66,11 @@ package indirect enum JSON: Equatable, Sendable {
 
     private static func quote(_ string: String, to text: inout String) {
         text += "\""
+        defer { text += "\"" }
+        // Nearly all names and values are plain, and lines are many when thousands of connections close.
+        guard !string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }) else {
+            return text += string
+        }
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -80,7 +86,6 @@ package indirect enum JSON: Equatable, Sendable {
                 }
             }
         }
-        text += "\""
     }
 
     private static func escape(_ unit: UInt16) -> String {
@@ -118,7 +123,5 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
     package init(bytes: [UInt8]) { self = .string(EscapedText.show(bytes)) }
 
     /// Creates a string from a Swift name: `readPartial` becomes `read_partial`.
-    package init(word name: String) {
-        self = .string(name.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : String($1) })
-    }
+    package init(word name: String) { self = .string(name.snakeCased) }
 }

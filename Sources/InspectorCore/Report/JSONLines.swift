@@ -91,7 +91,7 @@ package struct JSONLines: Sendable {
         hasBegun = true
         lines += programLines(others.programs, snapshot.time)
         if let child = others.child, child != self.child {
-            lines.append(line("child", snapshot.time, SocketJSON.child(child)))
+            lines.append(line("child", snapshot.time, .child(child)))
             self.child = child
         }
         lines += events(snapshot)
@@ -124,9 +124,8 @@ package struct JSONLines: Sendable {
     }
 
     private func line(_ told: Told, _ others: Surroundings) -> String {
-        let names = JSON.Member("lints", .array(told.lints.map { JSON($0) }))
-        let process = JSON.Member("process", JSON(others.process(of: told.socket.id)))
-        return line("socket", told.time, json.members(told.socket, end: told.end) + [names, process])
+        let process = others.process(of: told.socket.id)
+        return line("socket", told.time, .socket(told.socket, told.end, lints: told.lints, process: process))
     }
 
     /// Returns the sessions whose traffic must be requested, so that `absorb(_:of:)` can write the transferred bytes.
@@ -140,9 +139,9 @@ package struct JSONLines: Sendable {
 
     /// Returns lines for the attached programs that are new or have changed.
     private mutating func programLines(_ programs: [ProgramInfo], _ time: MonotonicTime) -> [String] {
-        let told = programs.map { SocketJSON.program($0) }
+        let told = programs.map { json.members(.program($0)) }
         defer { self.programs = told }
-        return told.filter { !self.programs.contains($0) }.map { line("program", time, $0) }
+        return zip(programs, told).filter { !self.programs.contains($1) }.map { line("program", time, .program($0.0)) }
     }
 
     /// Returns new warnings about the engines as a whole, and the load of each engine: at most once a second, and only
@@ -152,13 +151,13 @@ package struct JSONLines: Sendable {
         var lines = found.filter { !engineLints.contains($0.lint) }.map { warning($0, snapshot.time) }
         let isNews = found.map(\.lint) != engineLints
         engineLints = found.map(\.lint)
-        let names = JSON.Member("lints", .array(engineLints.map { JSON($0) }))
         for engine in snapshot.engines {
             let former = engines[engine.ordinal]
             if let former, !isNews, isQuiet || engine.time - former.time < .seconds(1) { continue }
             let load = former.flatMap { EngineLoad(from: $0, to: engine) }
-            let process = JSON.Member("process", JSON(others.process(of: SocketID(0, of: engine.ordinal))))
-            lines.append(line("engine", engine.time, SocketJSON.load(load, engine) + [names, process]))
+            let process = others.process(of: SocketID(0, of: engine.ordinal))
+            lines.append(
+                line("engine", engine.time, .engine(engine, load: load, lints: engineLints, process: process)))
             engines[engine.ordinal] = engine
         }
         return lines
@@ -166,26 +165,17 @@ package struct JSONLines: Sendable {
 
     /// Returns the last line. If a signal ends the run, the status is the one that a shell gives it.
     package func end(_ snapshot: EngineSnapshot, status: Int32, signal: Int32? = nil) -> String {
-        let ending = [
-            JSON.Member("status", JSON(Int(signal.map { 128 + $0 } ?? status))),
-            JSON.Member("signal", JSON(signal.map(SignalWords.name))),
-        ]
-        return line("end", snapshot.time, ending + SocketJSON.counters(snapshot.counters))
+        line("end", snapshot.time, .end(snapshot.counters, status: status, signal: signal))
     }
 
     private var json: SocketJSON { SocketJSON(clock: clock) }
 
     private func hello(_ snapshot: EngineSnapshot) -> String {
-        line(
-            "hello", snapshot.time,
-            [
-                JSON.Member("format", "socktui"), JSON.Member("program", JSON(program)),
-                JSON.Member("engine", JSON(snapshot.engine)),
-            ])
+        line("hello", snapshot.time, .hello((program, snapshot.engine)))
     }
 
-    private func warning(_ finding: Finding, _ time: MonotonicTime) -> String {
-        line("warning", time, [JSON.Member("id", JSON(finding.socket?.number))] + finding.members(naming))
+    private func warning(_ finding: Verdict, _ time: MonotonicTime) -> String {
+        line("warning", time, .warning(finding, remedy: naming(finding.remedy)))
     }
 
     private mutating func events(_ snapshot: EngineSnapshot) -> [String] {
@@ -212,14 +202,11 @@ package struct JSONLines: Sendable {
         } else {
             losses.append((time, sequence - nextEvent))
         }
-        let members = [
-            JSON.Member("events", JSON(sequence - nextEvent)), JSON.Member("next_sequence", JSON(sequence)),
-        ]
-        return [line("lost", time, members)]
+        return [line("lost", time, .lost((sequence - nextEvent, sequence)))]
     }
 
-    private func line(_ type: String, _ time: MonotonicTime, _ members: [JSON.Member]) -> String {
-        JSON.object(Self.head(type) + [JSON.Member("time", json.time(time))] + members).text
+    private func line(_ type: String, _ time: MonotonicTime, _ facts: FactTeller) -> String {
+        JSON.object(Self.head(type) + [JSON.Member("time", json.time(time))] + json.members(facts)).text
     }
 
     private static func head(_ type: String) -> [JSON.Member] {
@@ -238,18 +225,5 @@ extension SocketSnapshot {
             still.kernel = kernel
         }
         return still
-    }
-}
-
-extension Finding {
-    /// The members in JSON, without the socket.
-    package func members(_ naming: CommandNaming) -> [JSON.Member] {
-        let remedy = Lint.named(lint).map { naming($0.remedy) }
-        return [
-            JSON.Member("lint", JSON(lint)), JSON.Member("severity", JSON(self.severity.name)),
-            JSON.Member("evidence", JSON(self.evidence.rawValue)), JSON.Member("subject", JSON(self.subject)),
-            JSON.Member("for_seconds", JSON(seconds: self.lasting)), JSON.Member("sentence", JSON(self.sentence)),
-            JSON.Member("remedy", JSON(remedy)), JSON.Member("next", JSON(self.next ?? remedy)),
-        ]
     }
 }

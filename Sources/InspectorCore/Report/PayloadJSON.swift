@@ -1,4 +1,5 @@
 import SocketCore
+import SocketRecords
 
 extension UnreadBytes {
     /// The unread bytes of a program, if payload is requested.
@@ -75,21 +76,7 @@ package struct PayloadLines: Sendable {
     }
 
     private func members(_ item: TrafficItem, of id: SocketID, lost: UInt64, _ json: SocketJSON) -> [JSON.Member] {
-        let bytes = Array(item.bytes.prefix(limit))
-        var error: String?
-        if case .failed(let sentence) = item.state { error = sentence }
-        return [
-            JSON.Member("time", json.time(item.time)), JSON.Member("id", JSON(id.number)),
-            JSON.Member("sequence", JSON(item.sequence)), JSON.Member("lost_items", JSON(lost)),
-            JSON.Member("direction", JSON(item.direction.rawValue)), JSON.Member("tag", JSON(item.tag)),
-            JSON.Member("operation", JSON(item.operation.number)), JSON.Member("bytes", JSON(item.done)),
-            JSON.Member("payload_bytes", JSON(bytes.count)),
-            JSON.Member("text", JSON(Self.text(bytes, isCut: bytes.count < item.done))),
-            JSON.Member("base64", JSON(Base64.text(bytes))), JSON.Member("problem", JSON(error)),
-            JSON.Member("address", JSON(item.address?.description)),
-            JSON.Member("websocket", item.webSocket.map { JSON($0.kind.rawValue) } ?? .null),
-            JSON.Member("injected", .bool(item.isInjected)),
-        ]
+        [JSON.Member("time", json.time(item.time))] + json.members(.payload((item, id, lost), limit: limit))
     }
 
     /// Returns the bytes as text if they are UTF-8. If `isCut` is set, leaves out an incomplete character at the end.
@@ -98,5 +85,41 @@ package struct PayloadLines: Sendable {
             if let text = String(validating: bytes.dropLast(missing), as: UTF8.self) { return text }
         }
         return nil
+    }
+}
+
+extension FactTeller {
+    /// The first `limit` bytes of one item of a session's traffic.
+    static func payload(_ told: (item: TrafficItem, id: SocketID, lost: UInt64)?, limit: Int) -> FactTeller {
+        let item = told?.item
+        let bytes = Array((item?.bytes ?? []).prefix(limit))
+        var error: String?
+        if case .failed(let sentence) = item?.state { error = sentence }
+        return FactTeller { tell in
+            tell.always("id", told?.id, "the session")
+            tell.always("sequence", item?.sequence, "its place in the session's payload, counted from 0")
+            tell.always(
+                "lost_items", told?.lost,
+                """
+                how many items before it, since the session's last line, were dropped for lack of room before they \
+                could be written
+                """)
+            tell.always("direction", item?.direction, "`received` or `sent`")
+            tell.always("tag", item?.tag, "that of the operation", kind: .integer)
+            tell.always("operation", item?.operation, "the operation, as in `read_queued`")
+            tell.always("bytes", item?.done, "the size of the operation")
+            tell.always(
+                "payload_bytes", bytes.count,
+                "how many of its first bytes are in this line: at most SIZE, and at most what was kept")
+            tell(
+                "text", PayloadLines.text(bytes, isCut: bytes.count < item?.done ?? 0),
+                "these bytes as text, without a character that was cut at the end; null if they are not UTF-8")
+            tell.always("base64", Base64.text(bytes), "these bytes as base64")
+            tell("problem", error, "the reason, if the operation ended before it was complete")
+            tell("address", item?.address, "for a datagram: its sender or its destination")
+            tell("websocket", item?.webSocket?.kind, "for a WebSocket: what it is")
+            tell.always(
+                "injected", item?.isInjected, "whether a user of socktui wrote it into a connection of other programs")
+        }
     }
 }

@@ -29,9 +29,13 @@ package struct ChildState: Equatable, Sendable {
     }
 
     package var name: String
-    /// The proxies that it was offered.
+    /// How its connections come to the relay.
     package var via: RunRequest.Via
     package var phase = Phase.starting
+    /// What does not come there.
+    package var passed = PassedConnects()
+    /// Why it is offered proxies although its connects were to be taken, as a sentence, or `nil`.
+    package var note: String?
 
     package init(name: String, via: RunRequest.Via, phase: Phase = .starting) {
         (self.name, self.via, self.phase) = (name, via, phase)
@@ -56,7 +60,7 @@ package struct ChildState: Equatable, Sendable {
     package var chip: String {
         switch phase {
         case .starting: "\(name) starts"
-        case .running: "\(title) runs"
+        case .running: "\(title) runs" + (passed.total > 0 ? ", \(passed.total) not shown" : "")
         case .ended(.exit(let status), _, _): "\(name) exit \(status)"
         case .ended(.signal(let number), _, _): "\(name) killed by \(SignalWords.name(number))"
         case .ended(.notStarted, _, _): "\(name) not started"
@@ -72,10 +76,17 @@ package struct ChildState: Equatable, Sendable {
         case .signal(let number): how = "\(title) was killed by \(SignalWords.name(number))"
         case .notStarted(let sentence, _): return sentence
         }
-        guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))" }
-        return "\(how) without a connection through the relay: it made none, ignores proxy variables, "
-            + "or a rule blocked them" + (via == .socks ? "; try --via http" : "")
+        let notes = remarks.map { "; " + $0 }.joined()
+        guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))\(notes)" }
+        let reason =
+            via == .connect
+            ? "it made none" : "it made none, ignores proxy variables, or a rule blocked them"
+        return "\(how) without a connection through the relay: \(reason)\(via == .socks ? "; try --proxy http" : "")"
+            + notes
     }
+
+    /// What is not as the user may expect, as phrases.
+    package var remarks: [String] { (note.map { [$0] } ?? []) + passed.phrases }
 
     /// Whether it ended and this program saw none of its traffic.
     package var wasUnseen: Bool {

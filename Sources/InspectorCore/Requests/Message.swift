@@ -6,7 +6,7 @@ package enum Message: Sendable {
     /// Text from a bracketed paste. Never read as keys.
     case paste(String)
     case resized(Size)
-    case snapshot(EngineSnapshot)
+    case answer(Answer)
     /// The time by this program's clock, sent while the past is played.
     case time(MonotonicTime)
     /// A socket that the user requested now exists.
@@ -38,10 +38,6 @@ package enum Message: Sendable {
     case found(FindProgress)
     /// The completions of a typed path.
     case paths(PathMatches)
-    /// News of the program that runs through the relay.
-    case child(ChildNews)
-    /// News of the attached programs.
-    case programs(ProgramNews)
     /// The other ends of the visible connections that are on this host.
     case peers([SocketID: PeerEnd])
     /// A line as typed after `:`.
@@ -53,8 +49,6 @@ package enum Message: Sendable {
     case mouse(MouseEvent)
     /// The output of the program that dissects traffic.
     case dissection(DissectionNews)
-    /// The state of the recording, or `nil` if nothing is recorded.
-    case recording(RecordingState?)
     /// The terminal has reported whether its background is light, and the colors have changed.
     case background(isLight: Bool)
 }

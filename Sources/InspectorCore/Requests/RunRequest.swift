@@ -3,8 +3,10 @@ import SocketWorkshop
 
 /// A program to run through its own relay.
 package struct RunRequest: Equatable, Sendable {
-    /// The proxies that the program is offered.
+    /// How the program's connections come to the relay.
     package enum Via: String, Equatable, Sendable, CaseIterable {
+        /// Each connect is taken as the program makes it. It is offered no proxy.
+        case connect
         /// An HTTP proxy for everything.
         case http
         /// A SOCKS 5 proxy for everything, which many programs do not support.
@@ -14,6 +16,7 @@ package struct RunRequest: Equatable, Sendable {
 
         package var kinds: [ProxyKind] {
             switch self {
+            case .connect: []
             case .http: [.http]
             case .socks: [.socks5]
             case .both: [.http, .socks5]
@@ -24,12 +27,12 @@ package struct RunRequest: Equatable, Sendable {
     /// The program, by its name or path, and its arguments.
     package var arguments: [String]
     package var via: Via
-    /// The file for its standard input, or `nil` for none.
+    /// The file for its standard input, `-` for this program's own, or `nil` for that unless it is a terminal.
     package var input: String?
     /// The time limit for a connect by the relay, or `nil` for the system's.
     package var timeout: Duration?
 
-    package init(_ arguments: [String], via: Via = .http, input: String? = nil, timeout: Duration? = nil) {
+    package init(_ arguments: [String], via: Via = .connect, input: String? = nil, timeout: Duration? = nil) {
         (self.arguments, self.via, self.input, self.timeout) = (arguments, via, input, timeout)
     }
 
@@ -48,9 +51,10 @@ package struct RunRequest: Equatable, Sendable {
     package static let variables = ["http_proxy", "https_proxy", "all_proxy"].flatMap { [$0, $0.uppercased()] }
     private static let exceptions = ["no_proxy", "NO_PROXY"]
 
-    /// Returns the program's environment, as `NAME=VALUE`. It is this program's own, with proxies replaced by those at
-    /// these addresses, and without exceptions from proxying.
+    /// Returns the program's environment, as `NAME=VALUE`. It is this program's own. If proxies are offered, they are
+    /// replaced by those at these addresses, without exceptions from proxying.
     package func environment(_ own: [String], proxies: [ProxyKind: String]) -> [String] {
+        guard via != .connect else { return own }
         let names = Set(Self.variables + Self.exceptions)
         let kept = own.filter { !names.contains(String($0.unicodeScalars.prefix { $0 != "=" })) }
         let first = via == .socks ? ProxyKind.socks5 : .http

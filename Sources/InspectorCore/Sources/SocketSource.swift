@@ -60,40 +60,11 @@ extension ProgramInfo {
         if needs.isEmpty { return nil }
         if hasEnded { return "\(title) has ended" }
         if isCapture { return "\(title) is captured: its traffic cannot be changed" }
-        if isOutside { return "\(title) is looked at from outside: its sockets cannot be changed from here" }
+        if isOutside { return "\(title) is seen from outside: its sockets cannot be changed here" }
         if !abilities.contains(.commands) { return "\(title) only lets you watch; it needs SOCKETKIT_INSPECT=control" }
         return abilities.isSuperset(of: needs) ? nil : "\(title): this works only for connections opened here"
     }
 
     /// Returns why this program can't perform an effect on its sockets, as a sentence, or `nil` if it can.
-    package func refusal(of effect: Effect) -> String? { refusal(needing: effect.needs) }
-}
-
-extension Effect {
-    /// The abilities that the program of its socket must have.
-    fileprivate var needs: SourceAbilities {
-        switch self {
-        case .send: .commands
-        case .startTLS, .setReplies, .transmit: .sending
-        default: []
-        }
-    }
-
-    /// The socket that it affects, or `nil` if it affects none in particular.
-    package var socket: SocketID? {
-        switch self {
-        case .send(let command): command.socket
-        case .startTLS(let id, _), .setReplies(let id, _): id
-        case .transmit(let transmission): transmission.socket
-        case .connect, .listen, .relay, .run, .signalChild, .attach, .showHost, .openFile, .capture, .startDemo,
-            .stopTransmission, .examine,
-            .completePath,
-            .save, .copy,
-            .record, .stopRecording, .keepHistory, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination,
-            .remember,
-            .find, .stopFind, .dissect,
-            .saveTraffic, .fault, .fetchHeld, .bell:
-            nil
-        }
-    }
+    package func refusal(of effect: Effect) -> String? { refusal(needing: effect.claims.needs) }
 }

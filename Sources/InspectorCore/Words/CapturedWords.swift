@@ -7,6 +7,11 @@ package enum CapturedWords {
         end.flatMap { $0.host.program == nil ? nil : $0.host.programText }
     }
 
+    /// Returns what its received and its sent bytes are called: of a captured connection, by its ends.
+    package static func ways(_ socket: SocketSnapshot) -> (in: String, out: String) {
+        socket.ends == nil ? ("rx", "tx") : ("S>C", "C>S")
+    }
+
     /// Returns how it ended, with the reason that a reset's text gives. The end that sent FIN first closed it.
     package static func ending(_ record: CloseRecord) -> String {
         let how =

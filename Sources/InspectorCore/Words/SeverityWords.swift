@@ -1,3 +1,5 @@
+import SocketCore
+
 extension Severity {
     /// The mark before a finding: ` ! `, ` !!`, or ` - ` for a note.
     package var mark: Line {

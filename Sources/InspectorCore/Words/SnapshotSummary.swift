@@ -14,6 +14,9 @@ package struct SnapshotSummary: Equatable, Sendable {
     package var hiddenOwners: [UInt32: Int] = [:]
     package var hiddenNames: [UInt32: String] = [:]
 
+    /// What the sessions are, as far as that does not depend on their programs.
+    package var kind = ListKind.sockets
+
     package init() {}
 }
 
@@ -22,10 +25,13 @@ extension SnapshotSummary {
     /// one, which is live while one of its legs is.
     package init(_ snapshot: EngineSnapshot, joinsPairs: Bool) {
         let sockets = snapshot.sockets
+        var captured = 0
         var largest = SocketID(0)
         // By index, because a loop over the elements would copy each of them.
         for index in sockets.indices {
             largest = max(largest, sockets[index].id)
+            if sockets[index].ends != nil { captured += 1 }
+            if sockets[index].linked != nil || sockets[index].datagrams?.client != nil { kind = .relayed }
             let other = joinsPairs ? snapshot.positionOfOtherLeg(at: index) : nil
             if other.map({ $0 > index }) ?? true {
                 let isLive = sockets[index].phase != .closed || other.map { sockets[$0].phase != .closed } ?? false
@@ -40,6 +46,7 @@ extension SnapshotSummary {
             if let rate = sockets[index].receiveRate { receiveRate = (receiveRate ?? 0) + rate }
             if let rate = sockets[index].sendRate { sendRate = (sendRate ?? 0) + rate }
         }
+        if captured > 0, captured == sockets.count { kind = .captured }
         idWidth = max(4, largest.label.count)
     }
 }

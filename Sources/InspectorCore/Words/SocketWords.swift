@@ -11,6 +11,10 @@ extension SocketSnapshot {
     /// Whether the user sends WebSocket messages on it, because it is our own WebSocket or one that a relay forwards.
     package var takesMessages: Bool { ownWebSocket != nil || linked != nil && passingWebSocket != nil }
 
+    /// Whether it is the leg of a relay's client. The client of a program that is run is connected after its target, so
+    /// the numbers tell only for datagrams.
+    package var isClientLeg: Bool { linked.map { role == .accepted || role != .client && id < $0 } ?? false }
+
     /// A WebSocket of other programs whose frames are forwarded here.
     package var passingWebSocket: WebSocketPicture? {
         webSocket?.observation != nil && webSocket?.traffic != nil ? webSocket : nil
@@ -168,7 +172,7 @@ package enum CloseWords {
     /// The end of the peer's stream, in every place that shows it.
     package static let peerClosed = "peer closed its side (FIN)"
 
-    /// Returns the words for a row of the list: `peer closed its side (FIN)`, `by us`, `refused`, `timeout 30s t5`.
+    /// Returns the words for a row of the list: `peer closed its side (FIN)`, `locally`, `refused`, `timeout 30s t5`.
     package static func short(_ record: CloseRecord, timeout: TimeoutNote?) -> String {
         guard let error = record.error else { return (record.mode ?? .now).words.short }
         switch error.reason {
@@ -231,23 +235,23 @@ extension CloseMode {
         switch self {
         case .now:
             CloseModeWords(
-                typed: "now", key: "n", label: "now", short: "by us", sentence: "by us")
+                typed: "now", key: "n", label: "now", short: "locally", sentence: "locally")
         case .afterReading:
             CloseModeWords(
                 typed: "after-reads", key: "r", label: "after the queued reads",
-                short: "by us", sentence: "by us, after the last read")
+                short: "locally", sentence: "locally, after the last read")
         case .afterWriting:
             CloseModeWords(
                 typed: "after-writes", key: "w", label: "after the queued writes",
-                short: "by us", sentence: "by us, after the last write")
+                short: "locally", sentence: "locally, after the last write")
         case .afterBoth:
             CloseModeWords(
                 typed: "after-both", key: "b", label: "after both",
-                short: "by us", sentence: "by us, after the last read and write")
+                short: "locally", sentence: "locally, after the last read and write")
         case .reset:
             CloseModeWords(
                 typed: "reset", key: "t", label: "reset: RST, drop what is queued",
-                short: "reset by us", sentence: "by us, with RST")
+                short: "reset locally", sentence: "locally, with RST")
         }
     }
 }
@@ -260,27 +264,5 @@ package struct TimeoutNote: Equatable, Sendable {
     package init(elapsed: Duration, tag: Int) {
         self.elapsed = elapsed
         self.tag = tag
-    }
-}
-
-extension EngineSnapshot {
-    /// Returns the session of this name. The list is sorted by id, so this is a binary search.
-    package func socket(_ id: SocketID) -> SocketSnapshot? {
-        position(of: id).map { sockets[$0] }
-    }
-
-    /// Returns the index of the session in `sockets`.
-    package func position(of id: SocketID) -> Int? {
-        var low = 0
-        var high = sockets.count
-        while low < high {
-            let middle = (low + high) / 2
-            if sockets[middle].id < id {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return low < sockets.count && sockets[low].id == id ? low : nil
     }
 }

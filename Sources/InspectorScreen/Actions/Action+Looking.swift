@@ -32,7 +32,7 @@ extension Action {
                 .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),
                 .key(["F"], in: [.traffic, .events, .output], "follow what arrives", hint: "follow")),
             Action(
-                "zoom", .change { $0.isZoomed.toggle() },
+                "zoom", .change { $0.toggleZoom() },
                 .key(["z"], in: KeyContext.views, "give this pane the whole screen, and back"),
                 .key([.alt("z")], in: [.composer], "give this pane the whole screen, and back")),
             Action(
@@ -105,12 +105,9 @@ extension Action {
         Action(
             "sort",
             takes: .arguments(
-                "COLUMN [reverse]", "order the list", words: ListColumn.all.map(\.name) + ["reverse"],
+                "COLUMN [reverse]", "order the list", words: ["reverse"], offers: { $0.list.kind.sortable.map(\.name) },
                 Instruction.sorting
-            ) { model, sorting in
-                model.sort(sorting)
-                return []
-            }),
+            ) { $0.sort(by: $1) }),
         Action(
             "select",
             takes: .arguments(
@@ -154,6 +151,6 @@ extension Action {
         Action(
             "show-marked", .change { $0.toggleMarkedOnly() }, .key(["M"], in: [.list], "list marked ones only, or all")),
         Action(
-            "columns", .change { $0.dialogs.openColumns($0.list.columns) }, .key(["C"], in: [.list], "choose columns")),
+            "columns", .change { $0.openColumns() }, .key(["C"], in: [.list], "choose columns")),
     ]
 }

@@ -27,10 +27,10 @@ extension Action {
             "interrupt", .effects { $0.quit() },
             .key([KeyTable.fixed], in: KeyContext.allCases, "quit; asks when sockets are live")),
         Action(
-            "repaint", .effects { _ in [.repaint] },
+            "repaint", .effects { _ in [.screen(.repaint)] },
             .key([.control("l")], in: KeyContext.allCases, "redraw the screen")),
         Action(
-            "suspend", .effects { _ in [.suspend] },
+            "suspend", .effects { _ in [.screen(.suspend)] },
             .key([.control("z")], in: KeyContext.allCases, "suspend the program")),
         Action(
             "record",
@@ -47,7 +47,7 @@ extension Action {
         Action(
             "mouse",
             takes: .arguments("on|off", "use the mouse here", words: ["on", "off"], Instruction.isOn) {
-                [.mouse($1)]
+                [.screen(.mouse($1))]
             }),
     ]
 }

@@ -193,17 +193,21 @@ extension Instruction {
         }
     }
 
-    static func sorting(_ arguments: Arguments) throws(Failure) -> Sorting {
+    /// The order of the list, by the name of a column.
+    package struct Order: Sendable {
+        package var name: String
+        package var isReversed: Bool
+    }
+
+    static func sorting(_ arguments: Arguments) throws(Failure) -> Order {
         var arguments = arguments
         let name = try arguments.next(after: arguments.verb, "a column")
-        guard ListColumn.named(name) != nil else {
-            throw arguments.unknown(name, ListColumn.all.map(\.name))
+        guard ListKind.allCases.contains(where: { $0.column(name) != nil }) else {
+            throw arguments.unknown(name, ListKind.sockets.sortable.map(\.name))
         }
-        var sorting = Sorting(name)
-        guard let word = arguments.next() else { return sorting }
+        guard let word = arguments.next() else { return Order(name: name, isReversed: false) }
         guard word == "reverse" else { throw arguments.unknown(word, ["reverse"]) }
-        sorting.descending.toggle()
-        return sorting
+        return Order(name: name, isReversed: true)
     }
 }
 

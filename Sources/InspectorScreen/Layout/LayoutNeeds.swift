@@ -8,6 +8,8 @@ package struct LayoutNeeds: Equatable, Sendable {
     package var warningRows = 0
     /// Whether a connection is selected, so that there is more than the list to show.
     package var hasSelection = false
+    /// Whether there can be traffic to show beside the list. Of other programs' sockets there is none.
+    package var hasTraffic = true
     /// Whether the focused pane takes the whole screen.
     package var isZoomed = false
 }

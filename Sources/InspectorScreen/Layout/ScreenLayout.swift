@@ -38,12 +38,18 @@ package struct ScreenLayout: Equatable, Sendable {
         isComposite = Self.isComposite(size, tab, isZoomed: needs.isZoomed)
         if isComposite {
             let left = body.left(Self.listWidth(size, tab, isZoomed: false))
+            preview = none
+            detail = body.right(from: left.width + 1)
+            guard needs.hasTraffic else {
+                (divider, trafficPane) = (none, none)
+                list = left.top(min(needs.listRows, left.height - min(needs.warningRows, left.height / 3)))
+                warnings = left.trimmed(top: list.height).top(min(needs.warningRows, left.height - list.height))
+                return
+            }
             list = left.top(min(needs.listRows, needs.hasSelection ? max(2, left.height / 3) : left.height))
             warnings = left.trimmed(top: list.height).top(min(needs.warningRows, max(2, left.height / 5)))
             let rest = left.trimmed(top: list.height + warnings.height)
             (divider, trafficPane) = (rest.top(1), rest.trimmed(top: 1))
-            preview = none
-            detail = body.right(from: left.width + 1)
             return
         }
         divider = none

@@ -88,7 +88,15 @@ extension Model {
 
     /// Moves the cursor to a connection.
     mutating func goTo(_ id: SocketID) -> [Effect] {
-        guard shown?.socket(id) != nil else { return refuse("\(id) is not listed") }
+        guard let socket = shown?.socket(id) else { return refuse("there is no connection \(id)") }
+        if list.row(of: id, in: shared) == nil, list.folded != nil, socket.host?.state == .timeWait {
+            return refuse("\(id) is in TIME-WAIT, and those are one row: filter state:time-wait")
+        }
+        if list.row(of: id, in: shared) == nil, !list.filter.isEmpty || list.showsMarked {
+            let why =
+                list.filter.isEmpty ? "only marked ones are listed ({show-marked})" : "the filter hides it ({back})"
+            return refuse(naming("\(id) is not listed: \(why)", in: .list))
+        }
         select(id)
         if tab == .start { show(.list) }
         return []

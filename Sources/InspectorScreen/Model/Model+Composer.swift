@@ -48,7 +48,7 @@ extension Model {
 
     /// Opens the line in the user's editor.
     mutating func editLine() -> [Effect] {
-        list.selected.map { [.edit(.line($0), Array(composer.editor.text.utf8))] } ?? []
+        list.selected.map { [.screen(.edit(.line($0), Array(composer.editor.text.utf8)))] } ?? []
     }
 
     mutating func stepInputMode() -> [Effect] {

@@ -38,7 +38,7 @@ extension Model {
         case .addReply(let id): dialogs.openReplyForm(id, in: shared)
         case .setReplies(let id, let rules): return [.setReplies(id, rules)]
         case .marked(let act): return self.act(onMarked: act)
-        case .quit: return [.quit]
+        case .quit: return [.screen(.quit)]
         case .stay: break
         case .peek(let id): confirmUnread(id)
         case .column(let name): toggleColumn(name)
@@ -77,21 +77,20 @@ extension Model {
         case .failure(let problem):
             dialogs.refuse(form, problem)
             return []
-        case .success(let effect):
+        case .success(.effect(let effect)):
             dialogs.open = nil
-            switch effect {
-            case .send(let command):
-                if case .read = command.action { _ = composers.takeTag(of: command.socket) }
-            case .setPace(let id, let pace):
-                composers.edit(id, in: shared) { $0.pace = pace }
-                return []
-            case .setDestination(let id, let destination):
-                composers.edit(id, in: shared) { $0.destination = destination }
-                return []
-            default: break
+            if case .send(let command) = effect, case .read = command.action {
+                _ = composers.takeTag(of: command.socket)
             }
             return [effect]
+        case .success(.pace(let id, let pace)):
+            dialogs.open = nil
+            composers.edit(id, in: shared) { $0.pace = pace }
+        case .success(.destination(let id, let destination)):
+            dialogs.open = nil
+            composers.edit(id, in: shared) { $0.destination = destination }
         }
+        return []
     }
 
     // MARK: Auto-replies

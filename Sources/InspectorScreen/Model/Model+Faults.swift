@@ -66,7 +66,7 @@ extension Model {
             notice = hint("no bytes wait at \(id); they come as they are read")
             return []
         }
-        return [.edit(.held(id), bytes)]
+        return [.screen(.edit(.held(id), bytes))]
     }
 
     /// Reports connections that a breakpoint has held since the last snapshot.
@@ -75,6 +75,6 @@ extension Model {
         let isOurs = otherProgram(of: event.socket) == nil
         notice = hint(
             naming("\(event.socket) is held by breakpoint \(event.first)" + (isOurs ? "; {break} releases it" : "")))
-        return [.bell]
+        return [.screen(.bell)]
     }
 }

@@ -11,11 +11,23 @@ extension Model {
         needs.hasSelection = selected != nil
         needs.listRows = max(2, (list.found?.matches.count ?? list.programs?.rows.count ?? list.rows.count) + 1)
         needs.isZoomed = isZoomed
+        needs.hasTraffic = !shared.showsHost || tab == .traffic
         if shared.findings.count > 0 {
             let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
             needs.warningRows = 1 + warnings.height(shared, width: width)
         }
         return ScreenLayout(size, tab, needs)
+    }
+
+    /// Gives the pane the whole screen, or takes it back. Refuses if the pane has it anyway.
+    mutating func toggleZoom() {
+        var other = self
+        other.isZoomed.toggle()
+        guard isZoomed || other.layout != layout else {
+            notice = hint("this pane has the whole screen already")
+            return
+        }
+        isZoomed.toggle()
     }
 
     /// Whether nothing useful fits on the screen.

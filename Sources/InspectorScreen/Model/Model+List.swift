@@ -42,7 +42,27 @@ extension Model {
         tell(said)
     }
 
-    mutating func sort(_ sorting: Sorting) { rearrange { list, _ in list.sort(sorting) } }
+    /// Sorts by a column of what is listed. Before anything is listed, any column may follow.
+    mutating func sort(by order: Instruction.Order) -> [Effect] {
+        let kinds = shown == nil ? ListKind.allCases : [list.kind]
+        guard let column = kinds.lazy.compactMap({ $0.column(order.name) }).first else {
+            let names = list.kind.sortable.map(\.name).joined(separator: ", ")
+            notice = error("sort: \(order.name) is no column of this list; it has \(names)")
+            return []
+        }
+        var sorting = Sorting(column)
+        if order.isReversed { sorting.descending.toggle() }
+        rearrange { list, _ in list.sort(sorting) }
+        return []
+    }
+
+    mutating func openColumns() {
+        guard !list.kind.optional.isEmpty else {
+            notice = hint("this list has no further columns")
+            return
+        }
+        dialogs.openColumns(list)
+    }
 
     mutating func reverseOrder() { rearrange { list, _ in list.reverse() } }
 
@@ -96,7 +116,7 @@ extension Model {
     /// Shows or hides a column. The menu stays open.
     mutating func toggleColumn(_ name: String) {
         list.toggleColumn(name)
-        dialogs.openColumns(list.columns, selected: ListColumn.optional.firstIndex { $0.name == name } ?? 0)
+        dialogs.openColumns(list, selected: list.kind.optional.firstIndex { $0.name == name } ?? 0)
     }
 
     /// Moves to the other leg of the relayed pair, or to the other end of a connection inspected from outside.

@@ -6,8 +6,11 @@ extension Model {
     /// Handles the program's news. Its end is shown at once.
     mutating func absorb(_ news: ChildNews) {
         let hadEnded = shared.child?.ending != nil
+        if let note = news.state.note, shared.child?.note == nil { notice = Notice(text: note, isError: true) }
         shared.child = news.state
         output.absorb(news)
+        // A program may run for long before it has a connection.
+        if tab == .start, news.state.ending?.wasStarted != false { tab = .list }
         guard !hadEnded, let farewell = news.state.farewell else { return }
         let more = output.text.total > 0 && tab != .output ? naming("; {output} shows its output", in: .list) : ""
         notice = Notice(text: farewell + more, isError: news.state.wasUnseen)

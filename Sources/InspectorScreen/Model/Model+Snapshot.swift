@@ -5,18 +5,22 @@ extension Model {
     /// Whether a message has nothing new.
     package func knows(_ message: Message) -> Bool {
         switch message {
-        case .snapshot(let snapshot):
-            guard let latest = shared.latest else { return false }
-            return latest.jump == snapshot.jump && latest.moment == snapshot.moment && latest.time == snapshot.time
-                && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
-                && snapshot.before == nil && (snapshot.peers == nil || snapshot.peers == shared.peers)
-                && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
-        case .programs(let news): return news.notices.isEmpty && news.programs == shared.programs
-        case .recording(let recording): return recording == shared.recording
+        case .answer(let answer):
+            guard answer.child == nil, answer.recording == shared.recording else { return false }
+            if let news = answer.programs, !news.notices.isEmpty || news.programs != shared.programs { return false }
+            return answer.snapshot.map(knows) ?? true
         case .peers(let peers): return peers == shared.peers
         case .unread(let look): return look.note == nil && unreadRequest?.socket != look.socket
         default: return false
         }
+    }
+
+    private func knows(_ snapshot: EngineSnapshot) -> Bool {
+        guard let latest = shared.latest else { return false }
+        return latest.jump == snapshot.jump && latest.moment == snapshot.moment && latest.time == snapshot.time
+            && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
+            && snapshot.before == nil && (snapshot.peers == nil || snapshot.peers == shared.peers)
+            && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
     }
 
     /// Absorbs a snapshot. While the screen is frozen, the snapshot is kept but not shown.

@@ -23,7 +23,11 @@ extension Model {
     /// The reason why the payload of the selected connection is not shown, or `nil` if it is.
     var payloadRefusal: String? {
         guard let owner = list.selected.flatMap(shared.owner), owner.rights < .payload else { return nil }
-        if owner.isOutside { return "\(owner.title) is looked at from outside, where its payload is not seen" }
+        if owner.isOutside {
+            let port = selected.flatMap { ($0.role == .client ? $0.peer : $0.local)?.port }
+            return "\(owner.title): seen from outside"
+                + (port.map { "; for its bytes: socktui capture port \($0)" } ?? ", without its bytes")
+        }
         return "\(owner.title) does not show payload; it needs SOCKETKIT_INSPECT=payload"
     }
 }

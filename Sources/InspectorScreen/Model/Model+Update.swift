@@ -19,10 +19,7 @@ extension Model {
         case .resized(let size):
             shared.size = size
             effects = []
-        case .snapshot(let snapshot):
-            if begins(with: snapshot) { absorb(snapshot) }
-            showFirstInstant()
-            effects = noteHeld(snapshot)
+        case .answer(let answer): effects = absorb(answer)
         case .time(let now):
             pass(now)
             effects = []
@@ -51,9 +48,7 @@ extension Model {
         case .found(let news):
             found(news)
             effects = []
-        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording, .dissection, .child,
-            .relays,
-            .examined:
+        case .sentLines, .replies, .templates, .told, .peers, .unread, .dissection, .relays, .examined:
             learn(message)
             effects = []
         case .held(let id, let bytes): effects = editHeld(id, bytes)
@@ -71,6 +66,20 @@ extension Model {
         return allowed(effects) + followDissection()
     }
 
+    /// Handles an answer: the snapshot by what its programs are now, and the exit of the running program at last.
+    private mutating func absorb(_ answer: Answer) -> [Effect] {
+        absorb(answer.recording)
+        if let news = answer.programs { absorb(news) }
+        var effects: [Effect] = []
+        if let snapshot = answer.snapshot {
+            if begins(with: snapshot) { absorb(snapshot) }
+            showFirstInstant()
+            effects = noteHeld(snapshot)
+        }
+        if let news = answer.child { absorb(news) }
+        return effects
+    }
+
     /// Handles results from the shell.
     private mutating func learn(_ message: Message) {
         switch message {
@@ -83,11 +92,8 @@ extension Model {
         case .relays(let listener): relays(listener)
         case .examined(let facts): composers.fileFacts = facts
         case .peers(let peers): shared.peers = peers
-        case .programs(let news): absorb(news)
         case .unread(let look): absorb(look)
-        case .recording(let recording): absorb(recording)
         case .dissection(let news): dissection.absorb(news)
-        case .child(let news): absorb(news)
         default: break
         }
     }
@@ -163,9 +169,11 @@ extension Model {
     mutating func quit() -> [Effect] {
         let shown = shared.latest.map(liveRows) ?? 0
         let live = max(shown, isRewound && shared.hasOwn ? shared.latest?.moment?.livePresent ?? 0 : 0)
-        if case .menu(let menu) = dialogs.open, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
+        if case .menu(let menu) = dialogs.open, menu.items.contains(where: { $0.choice == .quit }) {
+            return [.screen(.quit)]
+        }
         let running = shared.child.flatMap { $0.isRunning ? $0.title : nil }
-        guard live > 0 || running != nil else { return [.quit] }
+        guard live > 0 || running != nil else { return [.screen(.quit)] }
         dialogs.openQuit(live: live, running: running)
         help = nil
         return []

@@ -25,6 +25,8 @@ package struct Model: Sendable {
         /// Whether a file, a program or the host is being opened. The list is then shown at once, so that no key goes to
         /// the start screen.
         package var isOpening = false
+        /// Whether the sockets in TIME-WAIT on a host are one row, unless the filter names that state.
+        package var foldsWaiting = true
         /// Whether the list starts with a separate row for each leg of a relayed connection.
         package var showsLegs = false
 

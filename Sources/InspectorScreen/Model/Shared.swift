@@ -108,7 +108,7 @@ package struct Shared: Sendable {
 
     /// Returns why the program of its socket can't perform an effect, or `nil` if it can.
     func refusal(of effect: Effect) -> String? {
-        guard let socket = effect.socket else { return nil }
+        guard let socket = effect.claims.socket else { return nil }
         return pastRefusal ?? owner(of: socket)?.refusal(of: effect)
     }
 

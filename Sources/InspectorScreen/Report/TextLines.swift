@@ -20,7 +20,7 @@ package struct TextLines: Sendable {
     /// Returns the lines for a snapshot, without line endings.
     package mutating func absorb(_ snapshot: EngineSnapshot) -> [String] {
         if snapshot.sockets.contains(where: { $0.host != nil }) { return absorbHost(snapshot) }
-        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.answer(Answer(snapshot)))
         defer { next = model.log.end }
         let first = max(next, model.log.first)
         skipped.saturate(adding: UInt64(first - next))
@@ -43,23 +43,20 @@ package struct TextLines: Sendable {
 
     /// Returns the list of sessions, in the style of `ss`.
     package static func table(_ snapshot: EngineSnapshot) -> [String] {
-        var model = Model(options: Model.Options(ascii: false, version: ""))
+        var options = Model.Options(ascii: false, version: "")
+        options.foldsWaiting = false
+        var model = Model(options: options)
         // The snapshot is shown whatever instant was jumped to.
         var snapshot = snapshot
         snapshot.jump = model.jump
         // One column below the width at which other panes join the list.
         let chrome = ScreenLayout.least.height
         _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))
+        var programs: ProgramNews?
         if snapshot.sockets.allSatisfy({ $0.host != nil }) {
-            let host = ProgramInfo(outside: snapshot.engine, process: 0, ordinal: 0)
-            _ = model.update(.programs(ProgramNews(programs: [host])))
+            programs = ProgramNews(programs: [ProgramInfo(outside: snapshot.engine, process: 0, ordinal: 0)])
         }
-        if !snapshot.sockets.isEmpty, snapshot.sockets.allSatisfy({ $0.ends != nil }) {
-            var capture = ProgramInfo(ordinal: 0, name: snapshot.engine, process: 0)
-            capture.dropped = 0
-            _ = model.update(.programs(ProgramNews(programs: [capture])))
-        }
-        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.answer(Answer(snapshot, programs: programs)))
         model.show(.list)
         let rows = draw(model, model.size).text.split(separator: "\n", omittingEmptySubsequences: false)
         let list = model.layout(model.size, .list).list

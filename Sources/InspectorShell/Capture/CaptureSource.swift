@@ -118,7 +118,7 @@ package final class CaptureSource: SocketSource {
                 count(state.sessions.refused, "packets beyond \(CapturedSessions.limit) sessions"),
                 count(UInt64(state.forgotten), "idle sessions forgotten"),
                 count(state.sessions.lostFragments, "incomplete fragments"),
-            ].compactMap { $0 }
+            ].compactMap { $0 } + state.sessions.ignored
         }
     }
 

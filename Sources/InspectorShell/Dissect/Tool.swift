@@ -51,51 +51,25 @@ package final class Tool: Sendable {
         }
         // Unread output on standard error must not block the program.
         for end in pipes[2] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-        let child = spawn(words, [pipes[0][0], pipes[1][1], pipes[2][1]])
-        let problem = errno
+        // ^C at the terminal must not reach it.
+        let result = Spawn(
+            path: words[0], arguments: words, streams: [pipes[0][0], pipes[1][1], pipes[2][1]], hasOwnGroup: true
+        ).start()
         for end in [pipes[0][0], pipes[1][1], pipes[2][1]] { close(end) }
-        guard let child else {
+        switch result {
+        case .success(let child):
+            return Started(process: child, input: pipes[0][1], output: pipes[1][0], errors: pipes[2][0])
+        case .failure(let problem):
             for end in [pipes[0][1], pipes[1][0], pipes[2][0]] { close(end) }
-            errno = problem
+            errno = problem.number
             return nil
         }
-        return Started(process: child, input: pipes[0][1], output: pipes[1][0], errors: pipes[2][0])
     }
 
     deinit {
         endInput()
         close(output)
         close(errors)
-    }
-
-    private static func spawn(_ words: [String], _ ends: [Int32]) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        for (place, end) in ends.enumerated() { posix_spawn_file_actions_adddup2(&actions, end, Int32(place)) }
-        // The child would inherit ignored and blocked signals. ^C at the terminal must not reach it either.
-        var signals = sigset_t()
-        var none = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
-        var arguments = Spawn.copies(words)
-        defer { arguments.forEach { free($0) } }
-        var child: pid_t = 0
-        let problem = words[0].withNative {
-            posix_spawn(&child, $0, &actions, &attributes, &arguments, environ)
-        }
-        if problem != 0 { errno = problem }
-        return problem == 0 ? child : nil
     }
 
     /// Writes to the program's standard input, as fast as it reads. Does nothing once it has exited.

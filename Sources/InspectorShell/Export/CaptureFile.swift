@@ -87,7 +87,7 @@ package struct CaptureFile {
         defer { Glibc.close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Refusal(sentence: "\(path): must be a file, a recording or a capture")
+            throw Refusal(sentence: "\(path): is not a regular file; name a recording or a capture")
         }
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         while true {

@@ -9,7 +9,6 @@ package final class FaultedAssociation: Sendable {
         var downstream: DatagramFaults
         /// The rules that apply to the association, for display.
         var rules: [NumberedFault] = []
-        var wakes: MonotonicTime?
 
         subscript(_ direction: FaultDirection) -> DatagramFaults {
             get { direction == .upstream ? upstream : downstream }
@@ -35,8 +34,7 @@ package final class FaultedAssociation: Sendable {
 
     private let socket: DatagramSocket
     private let state: Lock<State>
-    private let timer = Lock<FaultTimer?>(nil)
-    private let queue: DispatchQueue
+    private let alarm: FaultAlarm
     private let meter = FaultMeter()
     private let clock = SystemClock()
     private let answer: @Sendable ([UInt8]) -> Void
@@ -46,7 +44,7 @@ package final class FaultedAssociation: Sendable {
         _ number: UInt64, _ socket: DatagramSocket, seed: UInt64, delayBuffer: Int, on queue: DispatchQueue,
         answer: @escaping @Sendable ([UInt8]) -> Void
     ) {
-        (self.socket, self.queue, self.answer) = (socket, queue, answer)
+        (self.socket, self.answer, alarm) = (socket, answer, FaultAlarm(queue))
         let began = clock.now
         func faults(_ direction: FaultDirection) -> DatagramFaults {
             let place = FaultPlace(seed: seed, connection: number, direction: direction, began: began)
@@ -86,7 +84,6 @@ package final class FaultedAssociation: Sendable {
 
     private func wake() {
         let now = clock.now
-        state.withLock { $0.wakes = nil }
         for direction in FaultDirection.allCases {
             perform(state.withLock { $0[direction].wake(now) }, direction, now)
         }
@@ -98,27 +95,11 @@ package final class FaultedAssociation: Sendable {
             switch action {
             case .deliver(let datagram):
                 if direction == .upstream { socket.send(datagram) } else { answer(datagram) }
-            case .wake(let time): wake(at: time, now)
+            case .wake(let time): alarm.set(time, now) { @Sendable [weak self] in self?.wake() }
             case .report(let report):
                 socket.recordFault(report.number, at: report.offset.map { Int(clamping: $0) } ?? -1)
             }
         }
-    }
-
-    private func wake(at time: MonotonicTime, _ now: MonotonicTime) {
-        let isEarlier = state.withLock { state in
-            guard state.wakes.map({ time < $0 }) ?? true else { return false }
-            state.wakes = time
-            return true
-        }
-        guard isEarlier else { return }
-        let timer = timer.withLock { timer in
-            if let timer { return timer }
-            let made = FaultTimer(queue) { @Sendable [weak self] in self?.wake() }
-            timer = made
-            return made
-        }
-        timer.set(after: time - now)
     }
 
     private func measure() { meter.show(state.withLock { $0.snapshot }) }

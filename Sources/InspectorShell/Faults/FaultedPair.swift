@@ -39,21 +39,19 @@ package final class FaultedPair: Sendable {
         var kept: [RelayMachine.Leg: RelayMachine.Loss] = [:]
         /// The legs whose writes are sent one by one.
         var apart: Set<RelayMachine.Leg> = []
-        var wakes: MonotonicTime?
     }
 
     private let reference: Lock<Reference>
     private struct Reference { weak var carrier: (any FaultCarrier)? }
     private let state: Lock<State>
-    private let timer = Lock<FaultTimer?>(nil)
-    private let queue: DispatchQueue
+    private let alarm: FaultAlarm
     package let meter = FaultMeter()
     private let clock = SystemClock()
 
     package init(_ faults: RelayFaults, of carrier: any FaultCarrier, on queue: DispatchQueue) {
         reference = Lock(Reference(carrier: carrier))
         state = Lock(State(faults: faults))
-        self.queue = queue
+        alarm = FaultAlarm(queue)
     }
 
     private var carrier: (any FaultCarrier)? { reference.withLock { $0.carrier } }
@@ -137,10 +135,7 @@ package final class FaultedPair: Sendable {
         return true
     }
 
-    private func wake() {
-        state.withLock { $0.wakes = nil }
-        change { $0.wake($1) }
-    }
+    private func wake() { change { $0.wake($1) } }
 
     /// Whether the end of a leg is delayed, until its bytes are delivered or until a breakpoint releases it. A leg
     /// whose other direction had already ended is over with its FIN, which is then not reported.
@@ -207,25 +202,9 @@ package final class FaultedPair: Sendable {
         case .begin: carrier.connectOn()
         case .lose(let leg):
             if let loss = state.withLock({ $0.kept.removeValue(forKey: leg) }) { carrier.lost(leg, loss) }
-        case .wake(let time): wake(at: time, now)
+        case .wake(let time): alarm.set(time, now) { @Sendable [weak self] in self?.wake() }
         case .report(let leg, let report): record(report, leg, carrier)
         }
-    }
-
-    private func wake(at time: MonotonicTime, _ now: MonotonicTime) {
-        let isEarlier = state.withLock { state in
-            guard state.wakes.map({ time < $0 }) ?? true else { return false }
-            state.wakes = time
-            return true
-        }
-        guard isEarlier else { return }
-        let timer = timer.withLock { timer in
-            if let timer { return timer }
-            let made = FaultTimer(queue) { @Sendable [weak self] in self?.wake() }
-            timer = made
-            return made
-        }
-        timer.set(after: time - now)
     }
 
     private func record(_ report: FaultReport, _ leg: RelayMachine.Leg, _ carrier: any FaultCarrier) {
@@ -241,25 +220,5 @@ package final class FaultedPair: Sendable {
     private func measure(_ carrier: any FaultCarrier) {
         guard meter.show(state.withLock { $0.faults.snapshot }) else { return }
         carrier.noteFaults()
-    }
-}
-
-/// A timer on the engine's queue without leeway: it is never delayed to coalesce it with others.
-package final class FaultTimer: Sendable {
-    private let source: Lock<any DispatchSourceTimer>
-
-    package init(_ queue: DispatchQueue, whenDue: @escaping @Sendable () -> Void) {
-        let timer = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
-        timer.schedule(deadline: .distantFuture)
-        timer.setEventHandler(handler: whenDue)
-        timer.activate()
-        source = Lock(timer)
-    }
-
-    deinit { source.withLock { $0.cancel() } }
-
-    package func set(after time: Duration) {
-        let nanoseconds = Int(clamping: max(0, time.wholeNanoseconds))
-        source.withLock { $0.schedule(deadline: .now() + .nanoseconds(nanoseconds), leeway: .nanoseconds(0)) }
     }
 }

@@ -82,6 +82,7 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
     }
 
     package func resetBoth() {
+        if isAwaited, target.session == nil { return giveUp() }
         client.resetAfterFlush()
         target.resetAfterFlush()
     }
@@ -173,7 +174,7 @@ package final class AcceptGate: Sendable {
 
 extension FaultRule {
     /// The time of the rule's `after` condition.
-    fileprivate var delay: Duration {
+    var delay: Duration {
         for case .afterTime(let time) in conditions { return time }
         return .zero
     }

@@ -1,4 +1,5 @@
 import InspectorCore
+import SocketCore
 
 /// How the sockets of this host's programs are inspected, and which of them count.
 package struct HostOptions: Equatable {

@@ -61,14 +61,7 @@ package final class Relay: SocketListenerDelegate, FaultTarget {
     package func stop() { listener.withLock { $0 }?.stop() }
 
     private func configuration(name: String) -> SocketConfiguration {
-        var configuration = SocketConfiguration()
-        configuration.name = name
-        configuration.allowsHalfOpen = true
-        configuration.writeWatermarks = Watermarks(
-            low: Self.highWatermark / 4, high: Self.highWatermark)
-        // Small pieces are forwarded as they arrive, without waiting for acknowledgments in between.
-        configuration.options.noDelay = true
-        configuration.options.takesUrgentInLine = true
+        var configuration = SocketConfiguration.relayed(name: name)
         configuration.passesCuts = request.listenTLS != nil && request.targetTLS != nil
         return configuration
     }
@@ -93,5 +86,19 @@ package final class Relay: SocketListenerDelegate, FaultTarget {
         target.delegate = pair
         // A client that doesn't complete the handshake reaches no target.
         if request.listenTLS == nil { pair.begin() }
+    }
+}
+
+extension SocketConfiguration {
+    /// The settings of a relay's listener and of both legs.
+    package static func relayed(name: String = "") -> SocketConfiguration {
+        var configuration = SocketConfiguration()
+        configuration.name = name
+        configuration.allowsHalfOpen = true
+        configuration.writeWatermarks = Watermarks(low: Relay.highWatermark / 4, high: Relay.highWatermark)
+        // Small pieces are forwarded as they arrive, without waiting for acknowledgments in between.
+        configuration.options.noDelay = true
+        configuration.options.takesUrgentInLine = true
+        return configuration
     }
 }

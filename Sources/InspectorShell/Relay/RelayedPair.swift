@@ -29,6 +29,17 @@ package final class RelayedPair: AsyncSocketDelegate {
         package var request: HTTPRequestBody?
         /// The rules and breakpoints of this pair, or `nil` if none applies and bytes are forwarded directly.
         package var faulted: FaultedPair?
+        /// Learns how the connect to the target went, before there is a client. It is `nil` from then on, and for a
+        /// client that was accepted.
+        var awaited: (@Sendable (TargetOutcome) -> Void)?
+    }
+
+    /// How the connect to a target went.
+    package enum TargetOutcome: Sendable {
+        /// The value is the address that the target's leg has here.
+        case connected(SocketAddress?)
+        /// The value is `nil` if the user ended it.
+        case failed(SocketError?)
     }
 
     package let client: AsyncSocket
@@ -44,7 +55,8 @@ package final class RelayedPair: AsyncSocketDelegate {
 
     package init(
         client: AsyncSocket, target: AsyncSocket, request: RelayRequest, patience: Duration, number: UInt64,
-        control: FaultControl, finished: @escaping @Sendable (RelayedPair) -> Void
+        control: FaultControl, awaited: (@Sendable (TargetOutcome) -> Void)? = nil,
+        finished: @escaping @Sendable (RelayedPair) -> Void
     ) {
         self.client = client
         self.target = target
@@ -55,7 +67,9 @@ package final class RelayedPair: AsyncSocketDelegate {
         var secure: Set<RelayMachine.Leg> = []
         if request.listenTLS != nil { secure.insert(.client) }
         if request.targetTLS != nil { secure.insert(.target) }
-        state = Lock(State(machine: RelayMachine(secure: secure)))
+        var state = State(machine: RelayMachine(secure: secure))
+        state.awaited = awaited
+        self.state = Lock(state)
     }
 
     /// Called once the client is connected, and secured if requested. Opens the target, unless a breakpoint holds the
@@ -157,6 +171,7 @@ package final class RelayedPair: AsyncSocketDelegate {
 
     /// Reports to the client that the target is unavailable, in its proxy protocol or by a reset.
     private func targetFailed(_ error: SocketError) {
+        announce(.failed(error))
         let answer = state.withLock { state -> [UInt8]? in
             defer { state.handshake = nil }
             return state.handshake?.failed(error.proxyFailure)
@@ -171,7 +186,7 @@ package final class RelayedPair: AsyncSocketDelegate {
     package func socket(_ leg: RelayMachine.Leg) -> AsyncSocket { leg == .client ? client : target }
 
     package func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {
-        if request.targetTLS == nil { targetIsThere() }
+        if isAwaited { awaitClient() } else if request.targetTLS == nil { targetIsThere() }
     }
 
     package func socketDidSecure(_ socket: AsyncSocket) {
@@ -181,7 +196,7 @@ package final class RelayedPair: AsyncSocketDelegate {
     /// Leaves the target's certificate for the user to verify, if the settings ask about it at all.
     package func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .later }
 
-    private func targetIsThere() {
+    package func targetIsThere() {
         let (answer, early) = state.withLock { state in
             defer { (state.handshake, state.early) = (nil, []) }
             return (state.handshake?.connected, state.early)
@@ -274,6 +289,7 @@ package final class RelayedPair: AsyncSocketDelegate {
     }
 
     package func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
+        if socket === target { announce(.failed(error)) }
         if socket === target, let error, state.withLock({ $0.handshake != nil }) { return targetFailed(error) }
         let leg = leg(socket)
         let loss = Self.loss(error)

@@ -1,10 +1,11 @@
+import CSockTUIRun
 import Dispatch
 import Glibc
 import InspectorCore
 import SocketKit
 import SocketWorkshop
 
-/// The program of a `run`: its relays, the program itself, and its end, which also ends the relays.
+/// The program of a `run`: its relays, the program itself, and its end, which also ends the proxies.
 package final class ChildRunner: Sendable {
     private struct State {
         var child: ChildState?
@@ -15,6 +16,8 @@ package final class ChildRunner: Sendable {
         var process: pid_t?
         /// Set when this run is ending. Nothing is started from then on.
         var isStopped = false
+        /// Takes the program's connects, or `nil` if it is offered proxies.
+        var relay: ConnectRelay?
         /// How the program ended. Reported once its last connections are counted.
         var ending: ChildEnding?
     }
@@ -22,6 +25,7 @@ package final class ChildRunner: Sendable {
     private let sources: SourceList
     private let state = Lock(State())
     private let output = ChildOutput()
+    private let passed = PassedTally()
     /// Whether the program's output is shown on a screen. Otherwise it goes to this program's standard error.
     private let showsOutput: Bool
     private let queue = DispatchQueue(label: "socktui.child")
@@ -48,7 +52,7 @@ package final class ChildRunner: Sendable {
 
     private func open(_ kinds: ArraySlice<ProxyKind>, _ request: RunRequest, _ proxies: [ProxyKind: String]) {
         guard let kind = kinds.first else { return queue.async { @Sendable [self] in spawn(request, proxies) } }
-        sources.relay(request.relay(kind)) { @Sendable [self] result in
+        sources.open({ $0.relay(request.relay(kind), then: $1) }) { @Sendable [self] result in
             switch result {
             case .failure(let error): end(.notStarted("run: the relay: \(error.detail)", status: 1))
             case .success(let id):
@@ -72,7 +76,7 @@ package final class ChildRunner: Sendable {
 
     private func spawn(_ request: RunRequest, _ proxies: [ProxyKind: String]) {
         var ends: [Int32] = [-1, -1]
-        let input = (request.input ?? "/dev/null").withNative { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
+        let input = Self.open(request.input)
         guard input >= 0 else {
             let what = request.input.map { "--stdin: \($0)" } ?? "run: /dev/null"
             return end(.notStarted("\(what): \(POSIXErrno(errno).words)", status: 1))
@@ -92,7 +96,7 @@ package final class ChildRunner: Sendable {
             let spawn = Spawn(
                 path: path, arguments: request.arguments, environment: request.environment(own, proxies: proxies),
                 streams: [input, written, written], hasOwnSession: true)
-            guard let process = try begin(spawn) else {
+            guard let process = try launch(spawn, request) else {
                 if showsOutput { ends.forEach { close($0) } }
                 return
             }
@@ -108,7 +112,92 @@ package final class ChildRunner: Sendable {
         }
     }
 
-    /// Starts the program. Returns `nil` if this run is ending. A signal that arrives meanwhile waits for the lock, so
+    /// Opens what the program reads from: a file, or this program's own input for `-`. Without a name that is a pipe or a
+    /// file, since the screen reads the terminal.
+    private static func open(_ name: String?) -> Int32 {
+        if name == "-" || name == nil && isatty(STDIN_FILENO) == 0 { return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) }
+        return (name ?? "/dev/null").withNative { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
+    }
+
+    /// Starts the program, with its connects taken if that was requested. Returns `nil` if this run is ending, or begins
+    /// again with proxies.
+    private func launch(_ spawn: Spawn, _ request: RunRequest) throws(CommandPath.Problem) -> pid_t? {
+        guard request.via == .connect else { return try begin(spawn) }
+        guard let relay = sources.own.source.connectRelay(timeout: request.timeout), let gate = ConnectGate() else {
+            offerProxies(request, because: "no descriptor is left")
+            return nil
+        }
+        let started: pid_t?
+        do throws(CommandPath.Problem) { started = try begin(gate.wrap(spawn)) } catch {
+            gate.close()
+            throw error
+        }
+        guard let process = started else {
+            gate.close()
+            return nil
+        }
+        switch gate.admit(process) {
+        case .gone: break
+        case .runs(let gift, let guardProcess):
+            answer(gift, guardProcess, relay)
+            if Self.gainsRights(spawn.path) {
+                note("\(request.name) is a set-uid program, which gains no rights here; with --proxy http it does")
+            }
+        case .refused(let reason):
+            forget(process)
+            offerProxies(request, because: reason)
+            return nil
+        case .notExecuted(let number):
+            forget(process)
+            throw CommandPath.Problem(number, request.arguments[0])
+        }
+        return process
+    }
+
+    /// Answers the program's calls until no process makes any.
+    private func answer(_ gift: crun_gift, _ guardProcess: pid_t, _ relay: ConnectRelay) {
+        state.withLock { $0.relay = relay }
+        DispatchQueue(label: "socktui.connects").async { @Sendable [passed] in
+            ConnectLoop(gift, inbox: ConnectInbox(), relay: relay, passed: passed).run()
+            gift.close(guardedBy: guardProcess)
+        }
+    }
+
+    /// Runs the program with proxies, because its connects can't be taken.
+    private func offerProxies(_ request: RunRequest, because reason: String) {
+        var request = request
+        request.via = .http
+        state.withLock { $0.child = ChildState(name: request.name, via: request.via) }
+        note("connects can't be taken here (\(reason)), so \(request.name) is offered an HTTP proxy")
+        open(request.via.kinds[...], request, [:])
+    }
+
+    private func note(_ sentence: String) {
+        state.withLock { state in
+            state.child?.note = sentence
+            state.isNews = true
+        }
+    }
+
+    /// Whether a program would get other rights than this one's, if it were not for the filter. Root's may.
+    private static func gainsRights(_ path: String) -> Bool {
+        var facts = stat()
+        return geteuid() != 0 && path.withNative { stat($0, &facts) } == 0 && facts.st_mode & (S_ISUID | S_ISGID) != 0
+    }
+
+    /// Takes the end of a process that did not become the program.
+    private func forget(_ process: pid_t) {
+        Self.reap(process)
+        state.withLock { $0.process = nil }
+    }
+
+    /// Waits for the end of a process.
+    static func reap(_ process: pid_t) {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    }
+
+    /// Starts a process. Returns `nil` if this run is ending. A signal that arrives meanwhile waits for the lock, so
     /// that even one caused by the program's first instruction is handled.
     private func begin(_ spawn: Spawn) throws(CommandPath.Problem) -> pid_t? {
         let started: Result<pid_t, POSIXErrno>? = state.withLock { state in
@@ -144,7 +233,8 @@ package final class ChildRunner: Sendable {
     private func end(_ ending: ChildEnding) {
         look { @Sendable [self] snapshot in
             let listeners = state.withLock { $0.listeners }
-            let accepted = listeners.reduce(0) { $0 + (snapshot?.socket($1.own)?.accepted ?? 0) }
+            let taken = state.withLock { $0.relay?.count ?? 0 }
+            let accepted = listeners.reduce(UInt64(taken)) { $0 + (snapshot?.socket($1.own)?.accepted ?? 0) }
             for listener in listeners { sources.perform(.close(listener, .now)) }
             // Request this afterwards, so that a snapshot taken after the news includes the change.
             look { @Sendable [self] _ in
@@ -163,16 +253,18 @@ package final class ChildRunner: Sendable {
         state.withLock { state in state.process.map { kill(-$0, number) == 0 } ?? false }
     }
 
-    /// Ends the program if it is running, with SIGTERM, and after one second with SIGKILL. None is started after that.
-    /// Returns whether it was running.
+    /// Ends the program if it is running, with a signal, and with SIGTERM and SIGKILL if it does not end by it. None is
+    /// started after that. Returns whether it was running.
     @discardableResult
-    package func stop() -> Bool {
+    package func stop(by first: Int32 = SIGTERM) -> Bool {
         state.withLock { $0.isStopped = true }
-        guard signal(SIGTERM) else { return false }
+        guard signal(first) else { return false }
         // A stopped program handles no signal until it continues.
         signal(SIGCONT)
-        guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return true }
-        signal(SIGKILL)
+        for next in first == SIGTERM ? [SIGKILL] : [SIGTERM, SIGKILL] {
+            guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return true }
+            signal(next)
+        }
         _ = gone.wait(timeout: .now() + Self.patience)
         return true
     }
@@ -184,8 +276,12 @@ package final class ChildRunner: Sendable {
 
     /// Returns the news since the last call, or `nil` if there is none.
     package func news() -> ChildNews? {
-        let written = output.take()
+        let (written, passed) = (output.take(), passed.value)
         return state.withLock { state in
+            if let known = state.child?.passed, known != passed {
+                state.child?.passed = passed
+                state.isNews = true
+            }
             defer { state.isNews = false }
             guard let child = state.child, state.isNews || !written.bytes.isEmpty else { return nil }
             return ChildNews(child, output: written.bytes, dropped: written.dropped)

@@ -9,14 +9,19 @@ package struct Spawn {
     package var environment: [String]?
     /// The program's standard input, output and error.
     package var streams: [Int32]
+    /// A further descriptor that the program inherits under its number, or `nil` for none.
+    package var inherited: Int32?
     /// Whether the program gets its own session, and so its own process group and no terminal.
     package var hasOwnSession: Bool
+    /// Whether the program gets its own process group in this program's session.
+    package var hasOwnGroup: Bool
 
     package init(
-        path: String, arguments: [String], environment: [String]? = nil, streams: [Int32], hasOwnSession: Bool = false
+        path: String, arguments: [String], environment: [String]? = nil, streams: [Int32], hasOwnSession: Bool = false,
+        hasOwnGroup: Bool = false
     ) {
         (self.path, self.arguments, self.environment) = (path, arguments, environment)
-        (self.streams, self.hasOwnSession) = (streams, hasOwnSession)
+        (self.streams, self.hasOwnSession, self.hasOwnGroup) = (streams, hasOwnSession, hasOwnGroup)
     }
 
     /// POSIX_SPAWN_SETSID, which glibc declares only for GNU sources.
@@ -33,6 +38,8 @@ package struct Spawn {
             posix_spawnattr_destroy(&attributes)
         }
         for (to, from) in streams.enumerated() { posix_spawn_file_actions_adddup2(&actions, from, Int32(to)) }
+        // This clears the flag that closes it.
+        if let inherited { posix_spawn_file_actions_adddup2(&actions, inherited, inherited) }
         // The child would inherit ignored and blocked signals.
         var signals = sigset_t()
         var none = sigset_t()
@@ -41,7 +48,8 @@ package struct Spawn {
         for number in [SIGINT, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ] { sigaddset(&signals, number) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setsigmask(&attributes, &none)
-        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (hasOwnSession ? Self.setsid : 0)
+        let place = hasOwnSession ? Self.setsid : hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | place
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var words = Self.copies(arguments)
         var variables = Self.copies(environment ?? [])
@@ -55,7 +63,7 @@ package struct Spawn {
     }
 
     /// Returns the texts as the vector of C strings that a program is started with. The caller frees them.
-    static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    private static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
         texts.map { $0.withNative { strdup($0) } } + [nil]
     }
 

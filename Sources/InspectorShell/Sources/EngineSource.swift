@@ -28,6 +28,8 @@ package final class EngineSource: OpeningSource {
         configuration.name = "socktui"
         configuration.capturesTraffic = true
         (configuration.trafficLimit, configuration.totalTrafficLimit) = (limits.each, limits.all)
+        // Thousands of connections may come between two looks.
+        configuration.eventCapacity = 1 << 14
         // Users come back to see why a connection ended. At least 512 closed ones are kept in any case.
         configuration.closedRetention = .seconds(3_600)
         engine = SocketEngine(configuration)
@@ -43,10 +45,9 @@ package final class EngineSource: OpeningSource {
         // Runs after earlier requests to open sockets, which run as callbacks do.
         engine.post { @Sendable [engine, quiet] in
             if let same = quiet.answer(request, engine.nextEvent, SystemClock().now) { return then(same) }
-            engine.requestSnapshot(request) { @Sendable snapshot in
-                quiet.keep(snapshot, for: request)
-                then(snapshot)
-            }
+            let snapshot = engine.snapshot(request)
+            quiet.keep(snapshot, for: request)
+            then(snapshot)
         }
     }
 
@@ -184,8 +185,15 @@ package final class EngineSource: OpeningSource {
         }
     }
 
-    /// Stops every listener, so that no socket file remains.
+    package func connectRelay(timeout: Duration?) -> ConnectRelay? {
+        ConnectRelay(engine: engine, timeout: timeout, control: control)
+    }
+
+    func makeRoomForEndings() { engine.makeRoomForEndings() }
+
+    /// Stops every listener, so that no socket file remains. What is then closed is listed whole, however much it is.
     package func close() {
+        makeRoomForEndings()
         keeper.stopListeners()
         webSockets.stopListeners()
         datagrams.closeAll()

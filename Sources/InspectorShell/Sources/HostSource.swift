@@ -23,16 +23,11 @@ package final class HostSource: SocketSource {
         var hasAnswered = false
         var looked = ContinuousClock.now
         var missing: String?
-        var pause = HostSource.leastPause
+        var pause = LookPace().pause
     }
 
     /// After this many pauses without a new look, the source is no longer called live.
     private static let patience = 3
-    /// The minimum interval between two looks. The interval is also `pauseFactor` times the cost of a look, which is
-    /// about 3 % of a core, but never more than `mostPause`, because a verdict takes several looks.
-    fileprivate static let leastPause = Duration.milliseconds(950)
-    fileprivate static let pauseFactor = 30
-    fileprivate static let mostPause = Duration.seconds(4)
     /// The time that a look may spend finding the owners of sockets. The first look gets more, because it is all that
     /// `--once` shows.
     fileprivate static let ownersBudget = Duration.milliseconds(20)
@@ -126,8 +121,9 @@ private struct Looker {
     private let lints: LintSettings
     private var last: EngineSnapshot?
     private(set) var looked: ContinuousClock.Instant?
+    private var pace = LookPace()
     /// The interval before the next look.
-    private(set) var pause = HostSource.leastPause
+    var pause: Duration { pace.pause }
     private var ending: ProgramInfo.State?
 
     init(
@@ -145,11 +141,7 @@ private struct Looker {
         if let looked, .now - looked < pause || ending != nil { return (last, ending) }
         looked = .now
         let (began, isFirst) = (HostObserver.processorTime, last == nil)
-        defer {
-            let cost = isFirst ? .zero : HostObserver.processorTime - began
-            let wanted = (pause + cost * HostSource.pauseFactor) / 2
-            pause = min(max(HostSource.leastPause, wanted), HostSource.mostPause)
-        }
+        defer { pace.note(isFirst ? .zero : HostObserver.processorTime - began) }
         do throws(HostObserver.Problem) {
             // The first look finds the rows whose programs are then examined.
             if last == nil {

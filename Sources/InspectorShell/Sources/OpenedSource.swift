@@ -16,8 +16,9 @@ package final class OpenedSource: SocketSource {
         /// What the contents lack, once they were read.
         var missing: String?
         var isClosing = false
-        /// The reason why the file couldn't be read to its end, until it was reported.
+        /// The reason why the file couldn't be read to its end, and whether it was reported.
         var problem: String?
+        var hasTold = false
         /// The state at an earlier instant, while that is shown.
         var past: OpenedCapture?
         /// The last instant jumped to whose history was reported. See `SnapshotRequest.jump`.
@@ -91,7 +92,7 @@ package final class OpenedSource: SocketSource {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             Glibc.close(descriptor)
-            throw AttachError(sentence: "must be a file, a recording or a capture")
+            throw AttachError(sentence: "is not a regular file; name a recording or a capture")
         }
         var capture = OpenedCapture(keeping: limits.each, all: limits.all, zero: zero)
         let index = CaptureIndex(capture)
@@ -204,6 +205,9 @@ package final class OpenedSource: SocketSource {
         _ = take(capture.takeItems(), 100)
     }
 
+    /// The reason why the file couldn't be read to its end, or `nil`.
+    package var problem: String? { state.withLock { $0.problem } }
+
     // MARK: SocketSource
 
     package func info(ordinal: Int) -> ProgramInfo {
@@ -248,6 +252,11 @@ package final class OpenedSource: SocketSource {
     package var hasAnswered: Bool { state.withLock { $0.ending != nil } }
 
     package func perform(_ command: SocketCommand) {}
-    package func takeNotices() -> [String] { state.withLock { $0.problem.take().map { [$0] } ?? [] } }
+    package func takeNotices() -> [String] {
+        state.withLock { state in
+            defer { state.hasTold = state.problem != nil }
+            return state.hasTold ? [] : [state.problem].compactMap { $0 }
+        }
+    }
     package func close() { state.withLock { $0.isClosing = true } }
 }

@@ -23,6 +23,12 @@ package protocol OpeningSource: SocketSource {
     func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void)
     /// Opens a relay. Answers with the listener's name, or with the error.
     func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
+    /// Returns a relay for the connects of a program, or `nil` if this source has none.
+    func connectRelay(timeout: Duration?) -> ConnectRelay?
     /// Starts the demo. Answers with the error if that failed, or with `nil`.
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void)
+}
+
+extension OpeningSource {
+    package func connectRelay(timeout: Duration?) -> ConnectRelay? { nil }
 }

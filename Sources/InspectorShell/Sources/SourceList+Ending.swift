@@ -3,26 +3,25 @@ import InspectorCore
 import SocketKit
 
 extension SourceList {
-    /// Closes the program's own sockets, some at a time, because the events of their endings must fit the engine's ring
-    /// until they are read.
+    /// Closes the program's own sockets, each once.
     package struct Closing {
         private var asked: Set<SocketID> = []
 
-        /// The least that are closed at once. Of very many, an eighth is, so that they all close in time.
-        private static let least = 256
-
         package init() {}
 
-        /// Closes the next ones. Returns how many of this snapshot are still open.
+        /// Closes those that were not closed yet. Returns how many of this snapshot are still open.
         package mutating func step(_ snapshot: EngineSnapshot, _ sources: SourceList) -> Int {
             guard let ordinal = sources.present?.ordinal else { return 0 }
             let open = snapshot.sockets.filter { $0.id.ordinal == ordinal && $0.phase != .closed }
-            let next = open.map(\.id).filter { !asked.contains($0) }.prefix(max(Self.least, open.count / 8))
-            asked.formUnion(next)
-            for id in next { sources.perform(SocketCommand(id, .close(.now))) }
+            for socket in open where asked.insert(socket.id).inserted {
+                sources.perform(SocketCommand(socket.id, .close(.now)))
+            }
             return open.count
         }
     }
+
+    /// Makes room for the endings of the program's own sockets, which may all come at once.
+    package func makeRoomForEndings() { (present?.source as? EngineSource)?.makeRoomForEndings() }
 
     /// Stops what brings more to show: listeners and a capture. What a capture has received is in the next snapshot.
     package func stopAccepting() {
@@ -34,7 +33,7 @@ extension SourceList {
     /// programs could see, such as socket files.
     package func close() {
         let recording = recording.withLock { $0 }
-        if recording != nil { recordEnd() }
+        if let recording, !recording.recorder.status.hasEnded { recordEnd() }
         for entry in entries { entry.source.close() }
         (present?.source as? EngineSource)?.engine.stopInspections()
         recording?.end()

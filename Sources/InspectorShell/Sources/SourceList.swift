@@ -37,6 +37,8 @@ package final class SourceList: Sendable {
         var own: (source: any OpeningSource, ordinal: Int)?
         /// The number of attaches in progress.
         var attaching = 0
+        /// Whether a program was named that is not there.
+        var isMissing = false
         var merger = ProgramMerger()
         /// The last instant jumped to. See `SnapshotRequest.jump`.
         var jump: UInt64 = 0
@@ -107,6 +109,9 @@ package final class SourceList: Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
+    /// Whether there is nothing because no program of the given name is there.
+    package var hasFoundNothing: Bool { state.withLock { $0.isMissing && $0.entries.isEmpty } }
+
     var entries: [Entry] { state.withLock { $0.entries } }
 
     /// Whether something was opened on the program's own engine, or may be.
@@ -137,6 +142,7 @@ package final class SourceList: Sendable {
         DispatchQueue.global().async { @Sendable [self] in
             func attempt(_ step: () throws(AttachError) -> Void) {
                 do throws(AttachError) { try step() } catch {
+                    if error.isMissing { state.withLock { $0.isMissing = true } }
                     then(SocketError(.other, operation: "attach", detail: error.sentence))
                 }
             }
@@ -148,7 +154,7 @@ package final class SourceList: Sendable {
                     // A program that does not allow inspection is inspected from outside.
                     guard let scope = try HostSource.Scope(named: name, looking) else {
                         throw error.isMissing && Int32(name) == nil
-                            ? AttachError(sentence: "no program is called \(name)") : error
+                            ? AttachError(sentence: "no program is called \(name)", isMissing: true) : error
                     }
                     addOutside(scope)
                 }

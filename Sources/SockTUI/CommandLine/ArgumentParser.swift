@@ -41,12 +41,7 @@ struct ArgumentParser {
         let halves = argument.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             .map(String.init)
         let name = ["-h": "--help", "-V": "--version"][halves[0]] ?? halves[0]
-        // The same name may have another meaning after one command.
-        let named = CommandTable.options.filter { $0.name == name }
-        guard
-            let option = named.first(where: { $0.commands.contains(words.first ?? "") })
-                ?? named.first(where: \.commands.isEmpty) ?? named.first
-        else {
+        guard let option = CommandTable.options.first(where: { $0.name == name }) else {
             let known = CommandTable.options.filter { $0.help != nil }.map(\.name)
             throw UsageError(halves[0], "no such option" + Self.suggestion(for: name, among: known))
         }
@@ -87,8 +82,12 @@ struct ArgumentParser {
     }
 
     private func checkOptions() throws(UsageError) {
-        for option in given where !option.commands.isEmpty && !option.commands.contains(words.first ?? "") {
-            throw UsageError(option.name, "goes with \(option.commands.sorted().joined(separator: " or ")) only")
+        let command = words.first ?? ""
+        for option in given where !option.goes(with: command) {
+            // Most commands have a common option: what matters is the one that has not.
+            guard !option.isCommon else { throw UsageError(option.name, "does not go with \(command)") }
+            let commands = Spelling.alternatives(option.commands.sorted())
+            throw UsageError(option.name, "goes with \(commands) only")
         }
         // `:record` can start a recording later.
         guard request.invocation.recording.path.isEmpty, words.first != CommandTable.exportCommand.name else { return }
@@ -135,9 +134,7 @@ struct ArgumentParser {
 
     private mutating func open(_ name: String, _ operands: [String]) throws(UsageError) {
         guard let command = CommandTable.commands.first(where: { $0.name == name }) else {
-            if (try? OpenTarget.parse(name)) != nil { throw UsageError(name, "write socktui connect \(name)") }
-            let names = CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name)
-            throw UsageError(name, "no such command" + Self.suggestion(for: name, among: names))
+            throw UsageError(name, MeantCommand.sentence(for: words))
         }
         note(command.operands, operands, of: name)
         let takesProgram = command.operands.kind == .program
@@ -183,7 +180,8 @@ struct ArgumentParser {
         let addresses = operands.filter { $0 != pipe }
         guard addresses.count < operands.count else { return operands }
         guard name == "connect" || name == "listen" else {
-            throw UsageError(pipe, "goes with connect or listen only")
+            throw UsageError(
+                pipe, "only connect and listen pass on standard input, as in socktui connect localhost:80 -")
         }
         guard addresses.count == 1, operands.count == 2, let address = addresses.first else {
             let example = "socktui \(name) \(addresses.first ?? "localhost:80") -"

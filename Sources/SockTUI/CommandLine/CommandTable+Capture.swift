@@ -3,7 +3,7 @@ import SocketCore
 
 extension CommandTable {
     static let captureCommand = Printer(
-        name: "capture", operands: .text("[FILTER]"), help: "packets of an interface, live, as tcpdump filters"
+        name: "capture", operands: .text("[FILTER]"), help: "live packets of an interface, as tcpdump filters"
     ) { (words, request) throws(UsageError) in
         request.invocation.capture.filter = words.joined(separator: " ")
         request.invocation.opening = [.capture]

@@ -5,7 +5,7 @@ import SocketWorkshop
 
 extension CommandTable {
     static let exportCommand = Printer(
-        name: "export", operands: .reads("FILE [FILTER]"), help: "convert a recording or capture for other programs"
+        name: "export", operands: .reads("FILE [FILTER]"), help: "convert a file: curl, script, raw or pcapng"
     ) { (words, request) throws(UsageError) in
         guard let file = words.first else {
             throw UsageError("export", "needs a file, as in socktui export session.pcapng --as pcapng")

@@ -6,7 +6,7 @@ import SocketWorkshop
 /// The options for deliberate faults.
 extension CommandTable {
     static let controlCommand = Printer(
-        name: "ctl", operands: .inspected("NAME COMMAND..."), help: "change faults of a socktui with --control"
+        name: "ctl", operands: .inspected("NAME COMMAND..."), help: "change the faults of a run with --control"
     ) { (words, _) throws(UsageError) in
         guard let program = words.first else {
             throw UsageError("ctl", "needs a program, as in socktui ctl socktui fault list")
@@ -80,7 +80,7 @@ extension CommandTable {
             }
             request.invocation.faults.holdLimit = time
         },
-        Option(name: "--control", help: "let socktui ctl, run by you, change faults and sockets") {
+        Option(name: "--control", commands: runs, help: "let socktui ctl, run by you, change faults and sockets") {
             (_, request) throws(UsageError) in request.invocation.isControlled = true
         },
     ]

@@ -4,7 +4,7 @@ import SocketCore
 extension CommandTable {
     /// The commands that inspect the sockets of any program on this host.
     static let hostCommands: [Printer] = [
-        Printer(name: "why", operands: .text("WHAT"), help: "why it hangs: PID, NAME, :PORT or ADDRESS") {
+        Printer(name: "why", operands: .text("WHAT"), help: "why it hangs: a PID, NAME, :PORT or ADDRESS") {
             (words, request) throws(UsageError) in
             guard words.count == 1 else {
                 throw UsageError("why", "needs one of these after it: \(HostTarget.forms)")
@@ -27,6 +27,7 @@ extension CommandTable {
                 try request.checkPeeks(with: "--check")
                 return .hostCheck
             }
+            if let metrics = request.metrics { return try request.metricsMode(metrics) }
             for (isThere, option) in [
                 (request.invocation.host.span != nil, "--for"), (request.invocation.host.level != .warning, "--level"),
                 (request.invocation.host.isStrict, "--strict"),
@@ -36,12 +37,14 @@ extension CommandTable {
             request.invocation.opening = [.showHost]
             return nil
         },
-        Printer(name: "mcp", operands: .text("[FILTER]"), help: "answer an editor over the Model Context Protocol") {
+        Printer(name: "mcp", operands: .text("[FILTER]"), help: "answer editors, by the Model Context Protocol") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
                 throw UsageError(request.invocation.host.filter, failure.message)
             }
+            request.invocation.host.tellsPayload = request.invocation.host.peeks.isOn
+            request.invocation.host.peeks = PeekRules()
             return .tools
         },
     ]
@@ -52,6 +55,12 @@ extension CommandTable {
     static let hostOptions: [Option] = [
         Option(name: "--check", commands: ["host"], help: "print what is wrong; exit 1 if anything is") {
             (_, request) throws(UsageError) in request.checksHost = true
+        },
+        Option(
+            name: "--metrics", value: .text("ADDRESS"), commands: ["host"],
+            help: "serve metrics to Prometheus; --once --metrics -: print them"
+        ) {
+            (text, request) throws(UsageError) in request.metrics = text
         },
         Option(
             name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "look this long"
@@ -75,14 +84,11 @@ extension CommandTable {
         Option(name: "--no-calls", commands: host, help: "do not read threads' system calls") {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
-        Option(name: "--peek", commands: screens, help: "show unread bytes from the start") {
+        Option(name: "--peek", commands: screens.union(["mcp"]), help: "show unread bytes from the start") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.isOn = true
         },
         Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.allowsOthers = true
-        },
-        Option(name: "--payload", commands: ["mcp"], help: "include unread bytes of this user's programs") {
-            (_, request) throws(UsageError) in request.invocation.host.tellsPayload = true
         },
         Option(
             name: "--netns", value: .text("PID"), commands: host, help: "look at the network namespace of PID"
@@ -110,5 +116,33 @@ extension CommandTable.Request {
     fileprivate mutating func noteHost(_ filter: String) {
         invocation.host.filter = filter
         (invocation.host.isOnce, invocation.host.isJSON) = (isOnce, isJSON)
+    }
+}
+
+extension CommandTable.Request {
+    /// Returns the run of `host --metrics`, which goes with nothing that chooses or prints otherwise.
+    fileprivate func metricsMode(_ text: String) throws(UsageError) -> Invocation.Mode {
+        let host = invocation.host
+        for (isThere, option) in [
+            (!host.filter.isEmpty, host.filter), (isJSON, "--json"), (script != nil, "--script"),
+            (host.span != nil, "--for"), (host.level != .warning, "--level"), (host.isStrict, "--strict"),
+        ] where isThere {
+            throw UsageError(option, "does not go with --metrics, which tells about all sockets")
+        }
+        try checkPeeks(with: "--metrics")
+        if text == "-" || isOnce {
+            guard text == "-", isOnce else {
+                throw UsageError("--metrics", "write --once --metrics - to print, or --metrics ADDRESS to serve")
+            }
+            return .metrics(nil)
+        }
+        let endpoint: Endpoint
+        do throws(EndpointError) { endpoint = try Endpoint.parse(text) } catch {
+            throw UsageError("--metrics", error.description)
+        }
+        guard endpoint.path == nil else {
+            throw UsageError("--metrics", "\(text): Prometheus asks over TCP; write 127.0.0.1:9464")
+        }
+        return .metrics(endpoint)
     }
 }

@@ -4,7 +4,7 @@ import SocketKit
 
 extension CommandTable {
     static let openCommand = Command(
-        name: "open", operands: .reads("FILE..."), help: "show a recording, or any pcapng or pcap",
+        name: "open", operands: .reads("FILE..."), help: "look through a recording, pcapng or pcap",
         example: "session.pcapng"
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 
@@ -21,19 +21,25 @@ extension CommandTable {
             }
             request.invocation.report.instant = instant
         },
-        Option(name: "--rewind", value: .text("TIME"), help: "keep the last TIME of a run, to rewind it: 60s") {
+        Option(
+            name: "--rewind", value: .text("TIME"), commands: runs.union(["config"]),
+            help: "keep the last TIME of a run, to rewind it: 60s"
+        ) {
             (text, request) throws(UsageError) in
             request.invocation.rewind = HistoryText.parse(text)
             if request.invocation.rewind == nil { throw UsageError("--rewind", "\(text) \(HistoryText.problem)") }
         },
         Option(
-            name: "--record", value: .writes("FILE", orOutput: true), help: "record everything as pcapng; -: to stdout"
+            name: "--record", value: .writes("FILE", orOutput: true), commands: runs,
+            help: "record everything as pcapng; -: to stdout"
         ) {
             (path, request) throws(UsageError) in
             guard !path.isEmpty else { throw UsageError("--record", "needs a file, or - for standard output") }
             request.invocation.recording.path = path
         },
-        Option(name: "--record-limit", value: .text("SIZE"), help: "keep the last SIZE, in FILE and FILE.1") {
+        Option(
+            name: "--record-limit", value: .text("SIZE"), commands: runs, help: "keep the last SIZE, in FILE and FILE.1"
+        ) {
             (text, request) throws(UsageError) in
             let limit = try size(text, "--record-limit")
             guard limit >= 1 << 16 else {
@@ -41,11 +47,14 @@ extension CommandTable {
             }
             request.invocation.recording.options.limit = limit
         },
-        Option(name: "--snaplen", value: .text("SIZE"), help: "record SIZE of each packet's payload; 0: none") {
+        Option(
+            name: "--snaplen", value: .text("SIZE"), commands: runs,
+            help: "record SIZE of each packet's payload; 0: none"
+        ) {
             (text, request) throws(UsageError) in
             request.invocation.recording.options.snapLength = try size(text, "--snaplen")
         },
-        Option(name: "--force", help: "replace the file of --record or -o") {
+        Option(name: "--force", commands: runs.union(["export"]), help: "replace the file of --record or -o") {
             (_, request) throws(UsageError) in request.invocation.recording.options.replaces = true
         },
     ]

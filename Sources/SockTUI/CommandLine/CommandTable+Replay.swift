@@ -5,13 +5,13 @@ import SocketWorkshop
 extension CommandTable {
     static let replayCommands: [Printer] = [
         Printer(
-            name: "replay", operands: .reads("FILE [FILTER]"), help: "play a recorded client; compare the answers"
+            name: "replay", operands: .reads("FILE [FILTER]"), help: "send what a client sent; compare the answers"
         ) { (words, request) throws(UsageError) in
             try request.notePlayed("replay", words)
             return .replay(request.replay)
         },
         Printer(
-            name: "sweep", operands: .reads("FILE [FILTER]"), help: "cut a recorded request everywhere; compare"
+            name: "sweep", operands: .reads("FILE [FILTER]"), help: "send one request in many pieces; compare"
         ) { (words, request) throws(UsageError) in
             try request.notePlayed("sweep", words)
             return .sweep(request.replay)
@@ -61,8 +61,8 @@ extension CommandTable {
                 throw UsageError("--hole", "\(text) \(error.sentence)")
             }
         },
-        Option(name: "--within", value: .text("TIME"), commands: both, help: "how late an answer may be; 10s") {
-            (text, request) throws(UsageError) in request.replay.patience = try duration(text, "--within")
+        Option(name: "--wait", value: .text("TIME"), commands: both, help: "wait for an answer this long; 10s") {
+            (text, request) throws(UsageError) in request.replay.patience = try duration(text, "--wait")
         },
         Option(name: "--pause", value: .text("TIME"), commands: sweeping, help: "between the parts of a request; 20ms")
         {
@@ -106,9 +106,6 @@ extension CommandTable.Request {
         }
         if replay.match != .pattern, !replay.holes.isEmpty {
             throw UsageError("--hole", "goes with --match pattern only")
-        }
-        for (isThere, option) in [(isOnce, "--once"), (script != nil, "--script")] where isThere {
-            throw UsageError(option, "does not go with \(name)")
         }
         replay.isJSON = isJSON
         try noteServer()

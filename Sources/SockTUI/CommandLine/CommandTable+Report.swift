@@ -6,21 +6,27 @@ extension CommandTable {
 
     /// The options of runs without a screen.
     static let reportOptions: [Option] = [
-        Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
+        Option(
+            name: "--json", commands: runs.union(["why", "replay", "sweep"]),
+            help: "print what happens as JSON Lines; needs no terminal"
+        ) {
             (_, request) throws(UsageError) in request.isJSON = true
         },
-        Option(name: "--payload", value: .text("SIZE"), help: "json: also the first SIZE bytes of each operation") {
+        Option(
+            name: "--payload", value: .text("SIZE"), commands: runs,
+            help: "json: also the first SIZE bytes of each operation"
+        ) {
             (text, request) throws(UsageError) in
             guard let size = SizeText.parse(text), (1...mostPayload).contains(size) else {
                 throw UsageError("--payload", "\(text) is not a size up to 1M; write 100 or 4K")
             }
             request.invocation.report.payload = size
         },
-        Option(name: "--every", value: .text("TIME"), help: "json: rates too, at most this often") {
+        Option(name: "--every", value: .text("TIME"), commands: runs, help: "json: rates too, at most this often") {
             (text, request) throws(UsageError) in
             request.invocation.report.every = try duration(text, "--every")
         },
-        Option(name: "--once", help: "print one snapshot, and end") {
+        Option(name: "--once", commands: runs.union(["why"]), help: "print one snapshot, and end") {
             (_, request) throws(UsageError) in request.isOnce = true
         },
         Option(
@@ -45,12 +51,14 @@ extension CommandTable {
             request.limitedExpectations = fresh.upperBound
         },
         Option(
-            name: "--script", value: .reads("FILE", orInput: true),
+            name: "--script", value: .reads("FILE", orInput: true), commands: runs,
             help: "run the steps in FILE, or stdin (-); needs no terminal"
         ) {
             (path, request) throws(UsageError) in request.script = path
         },
-        Option(name: "--size", value: .text("WxH"), help: "the screen's size in a script; 80x24 by default") {
+        Option(
+            name: "--size", value: .text("WxH"), commands: runs, help: "the screen's size in a script; 80x24 by default"
+        ) {
             (text, request) throws(UsageError) in
             guard let size = Size(text) else {
                 throw UsageError("--size", "\(text) is not a size; write columns x rows, as in 80x24")

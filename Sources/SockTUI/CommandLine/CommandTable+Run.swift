@@ -3,7 +3,7 @@ import SocketCore
 
 extension CommandTable {
     static let runCommand = Command(
-        name: "run", operands: .program("[--] CMD ARG..."), help: "run CMD, its connections through a relay",
+        name: "run", operands: .program("[--] CMD ARG..."), help: "run CMD, and watch what it sends and receives",
         example: "-- curl http://localhost:8080/"
     ) {
         (words, request) throws(EndpointError) in
@@ -13,17 +13,18 @@ extension CommandTable {
     }
 
     static let runOptions: [Option] = [
-        Option(name: "--via", value: .text("PROXY"), commands: ["run"], help: "offer CMD a proxy: http, socks or both")
-        {
+        Option(
+            name: "--proxy", value: .text("PROXY"), commands: ["run"], help: "offer CMD a proxy: http, socks or both"
+        ) {
             (text, request) throws(UsageError) in
-            guard let via = RunRequest.Via(rawValue: text) else {
-                throw UsageError("--via", "\(text) is not a kind of proxy; write http, socks or both")
+            guard let via = RunRequest.Via(rawValue: text), via != .connect else {
+                throw UsageError("--proxy", "\(text) is not a kind of proxy; write http, socks or both")
             }
             request.run.via = via
         },
         Option(
             name: "--stdin", value: .reads("FILE"), commands: ["run"],
-            help: "CMD's standard input; /dev/null by default"
+            help: "CMD's standard input; by default ours (-) unless a terminal"
         ) {
             (path, request) throws(UsageError) in request.run.input = path
         },

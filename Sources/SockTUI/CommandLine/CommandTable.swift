@@ -4,7 +4,7 @@ import InspectorShell
 import SocketCore
 import SocketWorkshop
 
-/// The commands and options: the single table from which the parser and --help are made.
+/// The commands and options: the single table from which the parser, the help, the manual and completions are made.
 enum CommandTable {
     /// The version of program and library. It is defined only here. `-dev` means not released yet.
     static let version = "0.2.0-dev"
@@ -22,6 +22,8 @@ enum CommandTable {
         var example = "localhost:6379"
         /// Returns the effect of `operandsEach` operands, or of the bare command.
         var effect: @Sendable (_ operands: [String], _ request: Request) throws(EndpointError) -> Effect
+
+        var word: Word { Word(name: name, operands: operands, help: help) }
     }
 
     /// A word that begins with `--`.
@@ -29,12 +31,23 @@ enum CommandTable {
         var name: String
         /// Its value, or `nil` if it takes none.
         var value: CommandLineValue?
-        /// The commands it applies to. If empty, it applies to all of them, and without a command.
+        /// The commands it applies to. `""` stands for no command. If empty, it applies to all of them.
         var commands: Set<String> = []
         /// The help text, or `nil` to leave the option out of the help.
         var help: String?
         /// Applies the option to the request.
         var apply: @Sendable (_ value: String, _ request: inout Request) throws(UsageError) -> Void
+
+        /// Whether every command that opens something has it.
+        var isCommon: Bool { commands.isSuperset(of: CommandTable.runs) }
+
+        func goes(with command: String) -> Bool { commands.isEmpty || commands.contains(command) }
+
+        /// The commands that have it, in words. Empty if all have it.
+        var scope: String {
+            let more = isCommon ? commands.subtracting(CommandTable.runs) : commands
+            return ((isCommon ? ["every command that opens something"] : []) + more.sorted()).joined(separator: ", ")
+        }
     }
 
     /// The arguments parsed so far.
@@ -60,9 +73,10 @@ enum CommandTable {
         var replay = ReplayRequest()
         var webSocket = WebSocketChoices()
         var run = RunRequest([])
-        var printsConfiguration = false
         /// Whether `host` prints problems instead of showing a screen.
         var checksHost = false
+        /// Where `host` serves metrics, or `-` to print them.
+        var metrics: String?
 
         fileprivate func open(_ text: String, listens: Bool = false) throws(EndpointError) -> OpenRequest {
             let target = try OpenTarget.parse(text, listens: listens)
@@ -78,22 +92,28 @@ enum CommandTable {
         }
     }
 
+    /// The commands that open something, and the start screen: what a run can do applies to all of them.
+    static let runs: Set<String> = [
+        "", "host", "attach", "capture", "connect", "listen", "relay", "run", "open", "demo",
+    ]
+
     static let commands: [Command] = [
         Command(name: "demo", help: "run a demo with live sockets") { (_, _) throws(EndpointError) in
             .startDemo
         },
-        Command(name: "connect", operands: .address("ADDRESS... [-]"), help: "connect and inspect; -: send stdin to it")
-        {
+        Command(
+            name: "connect", operands: .address("ADDRESS... [-]"), help: "talk to a server; -: pass on stdin and stdout"
+        ) {
             (words, request) throws(EndpointError) in .connect(try request.open(words[0]))
         },
         Command(
-            name: "listen", operands: .address("ADDRESS... [-]"), help: "listen, and inspect what connects",
+            name: "listen", operands: .address("ADDRESS... [-]"), help: "listen, and answer clients yourself",
             example: ":8080"
         ) {
             (words, request) throws(EndpointError) in .listen(try request.open(words[0], listens: true))
         },
         Command(
-            name: "relay", operands: .address("LISTEN TARGET..."), help: "listen, forward, and inspect the traffic",
+            name: "relay", operands: .address("LISTEN TARGET..."), help: "watch and change what clients and TARGET say",
             operandsEach: 2, example: ":9000 localhost:6379"
         ) {
             (words, request) throws(EndpointError) in
@@ -102,7 +122,8 @@ enum CommandTable {
             return .relay(relay)
         },
         Command(
-            name: "attach", operands: .inspected("[PID|NAME|PATH]..."), help: "inspect programs that allow it",
+            name: "attach", operands: .inspected("[PID|NAME|PATH]..."),
+            help: "one program's sockets; alone: list programs",
             isBareAllowed: true
         ) {
             (words, _) throws(EndpointError) in .attach(words[0])
@@ -118,32 +139,36 @@ enum CommandTable {
         var help: String
         /// Returns the mode, or `nil` to use the one that the options request.
         var mode: @Sendable (_ operands: [String], _ request: inout Request) throws(UsageError) -> Invocation.Mode?
+
+        var word: Word { Word(name: name, operands: operands, help: help) }
     }
 
     static let printers: [Printer] =
         [captureCommand, exportCommand, controlCommand] + replayCommands + hostCommands + [
-            Printer(name: "config", help: "where the configuration is, or --print it") {
-                (words, request) throws(UsageError) in
-                if let extra = words.first {
-                    throw UsageError(extra, "config takes no operand; write --print or --config FILE")
-                }
-                return request.printsConfiguration ? .configuration : .configurationPlace
+            Printer(name: "config", help: "print the configuration, and where it is") {
+                (words, _) throws(UsageError) in
+                guard let extra = words.first else { return .configuration }
+                throw UsageError(extra, "config takes no operand; write --config FILE")
             },
             Printer(name: "completions", operands: .text("SHELL"), help: "completions for bash, zsh or fish") {
                 (words, _) throws(UsageError) in
-                guard words.count == 1, let document = Document(rawValue: words[0]), document != .man else {
+                guard words.count == 1, let shell = Shell(rawValue: words[0]) else {
                     throw UsageError("completions", "needs a shell: bash, zsh or fish")
                 }
-                return .document(document)
+                return .completions(shell)
             },
-            Printer(name: "man", help: "the manual; socktui man | man -l -") { (words, _) throws(UsageError) in
-                guard let extra = words.first else { return .document(.man) }
-                throw UsageError(extra, "man takes no operand")
+            Printer(name: "help", operands: .text("[TOPIC]"), help: "explain a command or a TOPIC") {
+                (words, _) throws(UsageError) in
+                guard words.count < 2 else { throw UsageError(words[1], "help takes one topic") }
+                if let topic = words.first, HelpText.text(of: topic) == nil {
+                    throw UsageError(topic, "no such topic" + HelpText.suggestion(for: topic))
+                }
+                return .help(words.first)
             },
         ]
 
     static let options: [Option] =
-        openingOptions + captureOptions + runOptions + hostOptions + reportOptions + generalOptions + recordingOptions
+        openingOptions + captureOptions + runOptions + hostOptions + reportOptions + screenOptions + recordingOptions
         + exportOptions + replayOptions + tlsOptions + webSocketOptions + faultOptions
 
     private static let openingOptions: [Option] = [
@@ -189,80 +214,6 @@ enum CommandTable {
         },
     ]
 
-    private static let generalOptions: [Option] = [
-        Option(name: "--legs", help: "list each leg of a relayed connection as a row of its own") {
-            (_, request) throws(UsageError) in request.invocation.showsLegs = true
-        },
-        Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
-            (_, request) throws(UsageError) in request.invocation.keepsHistory = false
-        },
-        Option(name: "--keep", value: .text("SIZE"), help: "keep SIZE of traffic per connection; 4M by default") {
-            (text, request) throws(UsageError) in
-            request.invocation.keep = try size(text, "--keep")
-        },
-        Option(name: "--keep-total", value: .text("SIZE"), help: "how much in all; 64M by default") {
-            (text, request) throws(UsageError) in
-            request.invocation.keepTotal = try size(text, "--keep-total")
-        },
-        Option(name: "-A", value: .text("WARNING"), help: "never show this warning, as in -A idle; all: hide all") {
-            (name, request) throws(UsageError) in
-            guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
-        },
-        Option(
-            name: "-W", value: .text("WARNING"),
-            help: "show this warning; idle=5m: after 5m; all: show all"
-        ) {
-            (name, request) throws(UsageError) in
-            do throws(LintSettings.Problem) {
-                try request.invocation.lints.warn(reading: name)
-            } catch {
-                throw UsageError("-W", error.message)
-            }
-        },
-        Option(name: "--ascii", help: "draw with ASCII only") {
-            (_, request) throws(UsageError) in request.invocation.isASCII = true
-        },
-        Option(name: "--color", value: .text("DEPTH"), help: "colors: auto, 256, 16, 8 or none; wins over NO_COLOR") {
-            (text, request) throws(UsageError) in
-            guard let depth = Configuration.Depth(rawValue: text) else {
-                throw UsageError("--color", "\(text) is not a color depth; write auto, 256, 16, 8 or none")
-            }
-            request.invocation.depth = depth
-        },
-        Option(name: "--theme", value: .text("NAME"), help: "colors for this background: auto, light or dark") {
-            (text, request) throws(UsageError) in
-            guard let theme = Theme(rawValue: text) else {
-                throw UsageError("--theme", "\(text) is not a theme; write \(Theme.words)")
-            }
-            request.invocation.theme = theme
-        },
-        Option(name: "--config", value: .reads("FILE"), help: "the configuration; a script reads only this") {
-            (path, request) throws(UsageError) in request.invocation.configuration = path
-        },
-        Option(name: "--print", commands: ["config"], help: "print the configuration in force") {
-            (_, request) throws(UsageError) in request.printsConfiguration = true
-        },
-        Option(name: "--log", value: .writes("FILE"), help: "add the program's own log to this file") {
-            (path, request) throws(UsageError) in request.invocation.log = path
-        },
-        Option(name: "--secure", help: "touch no files, start no editor; always on in sudo") {
-            (_, request) throws(UsageError) in request.invocation.isSecure = true
-        },
-        Option(name: "--help", help: "show this; after a command, its own options") {
-            (_, request) throws(UsageError) in request.invocation.mode = .help(nil)
-        },
-        Option(name: "--version", help: "show the version") {
-            (_, request) throws(UsageError) in request.invocation.mode = .version
-        },
-        Option(name: "--trap-after-start", value: .text("WHERE")) {
-            (text, request) throws(UsageError) in
-            guard let trap = Invocation.Trap(rawValue: text) else {
-                throw UsageError("--trap-after-start", "\(text) is not a place; write main or thread")
-            }
-            request.invocation.trap = trap
-        },
-    ]
-
     static func size(_ text: String, _ option: String) throws(UsageError) -> Int {
         guard let size = SizeText.parse(text) else {
             throw UsageError(option, "\(text) is not a size; write 4M or 512K")
@@ -275,96 +226,5 @@ enum CommandTable {
             (text, request) throws(UsageError) in
             request.proxies.append((kind, text))
         }
-    }
-
-    private static func noWarning(_ option: String, _ name: String) -> UsageError {
-        UsageError(option, Lint.whyUnknown(name))
-    }
-
-    /// The output of --help.
-    static var help: String {
-        let commandRows =
-            commands.map { ("  \($0.name) \($0.operands.name)", $0.help) }
-            + printers.map { ("  \($0.name) \($0.operands.name)", $0.help) }
-        let optionRows = rows(of: options) { option in
-            let commands = option.commands.sorted()
-            let words = commands.count > 3 ? commands[0] + ", ..." : commands.joined(separator: ", ")
-            return commands.isEmpty ? "" : " (\(words))"
-        }
-        return """
-            socktui \(version) - look into live sockets: queues, progress, flags, timers
-
-            socktui [COMMAND] [OPTION...]
-            \(columns([("  (none)", "a start screen that asks what to open")] + commandRows))
-
-            Options
-            \(columns(optionRows))
-
-            Configuration: $XDG_CONFIG_HOME/socktui/config or config.toml, or the same under
-            ~/.config/socktui; socktui config says which file is read
-
-            WARNING (* hidden by default)
-            \(warnings)
-
-            \(addresses)
-            """
-    }
-
-    private static let addresses = """
-        ADDRESS: host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port
-        WebSockets: ws://host:port/path, wss://host/path, ws+unix:/path:/resource
-        datagrams: udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo,
-                   unixgram:/path or unixgram:@name
-        """
-
-    /// Returns the output of --help after a command: its own options. Without a known command, returns all.
-    static func help(of name: String?) -> String {
-        let known =
-            commands.map { ($0.name, $0.operands.name, $0.help) }
-            + printers.map { ($0.name, $0.operands.name, $0.help) }
-        guard let (name, operands, text) = known.first(where: { $0.0 == name }) else { return help }
-        let own = options.filter { $0.commands.contains(name) }
-        let usage = ["socktui", name, operands, "[OPTION...]"].filter { !$0.isEmpty }.joined(separator: " ")
-        var parts = ["\(usage): \(text)"]
-        if !own.isEmpty { parts.append("Options\n" + columns(rows(of: own) { _ in "" })) }
-        if name == controlCommand.name { parts.append("COMMAND\n" + controlWords) }
-        if breakable.contains(name) {
-            parts.append("RULE: [CONDITION...] [upstream|downstream] EFFECT\n" + columns(faultWords))
-        }
-        if operands.contains("ADDRESS"), commands.contains(where: { $0.name == name }) { parts.append(addresses) }
-        return (parts + ["Options of every command: socktui --help"]).joined(separator: "\n\n")
-    }
-
-    private static func rows(of options: [Option], note: (Option) -> String) -> [(String, String)] {
-        options.compactMap { option in
-            option.help.map { ("  \(option.name) \(option.value?.name ?? "")", $0 + note(option)) }
-        }
-    }
-
-    /// The names of the warnings, in lines that fit 80 columns.
-    private static var warnings: String {
-        var lines = [""]
-        for lint in Lint.all {
-            let name = lint.name + (lint.isAllowed ? "*" : "")
-            if lines[lines.count - 1].count + name.count > 76 { lines.append("") }
-            lines[lines.count - 1] += "  " + name
-        }
-        return lines.joined(separator: "\n")
-    }
-
-    private static func columns(_ rows: [(String, String)]) -> String {
-        let width = (rows.map(\.0.count).max() ?? 0) + 2
-        return rows.map { $0 + String(repeating: " ", count: width - $0.count) + $1 }.joined(separator: "\n")
-    }
-}
-
-extension Size {
-    /// Parses `80x24`. Each side is 1 to 1000.
-    init?(_ text: String) {
-        let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-        guard sides.count == 2, let width = sides[0], let height = sides[1], (1...1000).contains(width),
-            (1...1000).contains(height)
-        else { return nil }
-        self.init(width, height)
     }
 }

@@ -31,7 +31,10 @@ enum ConfigFile {
             guard let path else {
                 return "no configuration: " + (Elevation.refusal ?? "neither XDG_CONFIG_HOME nor HOME is set")
             }
-            guard isThere else { return "no configuration: \(path) does not exist (config.toml works too)" }
+            guard isThere else {
+                return
+                    "no configuration: \(path) does not exist (config.toml works too); socktui config > \(path) starts one"
+            }
             return "configuration: \(path)" + (problem.map { "; " + $0 } ?? "")
         }
 
@@ -58,26 +61,18 @@ enum ConfigFile {
             configuration = try read(text, path)
         }
         configuration.depth = invocation.depth ?? configuration.depth
-        configuration.theme = invocation.theme ?? configuration.theme
         configuration.absorb(invocation)
         return configuration
     }
 
-    /// Returns the command line's configuration, without a file.
-    static func withoutFile(_ invocation: Invocation) -> Configuration {
+    /// Returns the configuration of a run without a screen, which must behave the same for every user: it reads only the
+    /// file that the command line names.
+    /// - Throws: the mistake in that file.
+    static func givenConfiguration(_ invocation: Invocation) throws(UsageError) -> Configuration {
+        if invocation.configuration != nil { return try self.configuration(invocation) }
         var configuration = Configuration()
         configuration.absorb(invocation)
         return configuration
-    }
-
-    /// Returns the output of `socktui config`: which file is read, and how to create one.
-    static func explanation(_ invocation: Invocation) -> String {
-        let place = place(invocation)
-        let beginning = place.path.map { path in
-            place.isThere ? [] : ["socktui config --print > \(path)    starts one with the current settings"]
-        }
-        return ([place.sentence, "socktui config --print    shows what is in force"] + (beginning ?? []))
-            .joined(separator: "\n") + "\n"
     }
 
     private static func text(of path: String, mustExist: Bool) throws(UsageError) -> String? {

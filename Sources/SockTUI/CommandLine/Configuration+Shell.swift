@@ -25,3 +25,26 @@ extension SourceList {
         try? keepHistory(configuration.rewind)
     }
 }
+
+extension SourceList {
+    /// The sources of a run with a screen.
+    convenience init(_ invocation: Invocation, _ configuration: Configuration) {
+        self.init(
+            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
+            opensSeveral: invocation.opensSeveral, faults: FaultControl(invocation.faults, configuration))
+    }
+}
+
+extension Model.Options {
+    /// What the command line and the configuration say about a screen.
+    init(_ invocation: Invocation, _ configuration: Configuration, drawsUnicode: Bool = true) {
+        self.init(
+            ascii: configuration.isASCII || !drawsUnicode, version: CommandTable.version,
+            lints: invocation.lints.over(configuration.lints))
+        keys = configuration.keys
+        instant = invocation.report.instant
+        isOpening = invocation.opening.contains(where: \.showsOthers)
+        peeks = invocation.host.peeks
+        if case .success(let words) = Filter.parse(invocation.host.filter) { filter = words }
+    }
+}

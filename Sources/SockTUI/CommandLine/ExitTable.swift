@@ -45,11 +45,16 @@ struct ExitRow: Sendable {
         ExitRow(
             ["attach"], .failure, "a program could not be attached to, or has no visible sockets", "the program and why"
         ),
-        ExitRow(["attach"], .nothing, "without an operand: no program can be attached to", "how to make one"),
+        ExitRow(
+            ["attach", "ctl"], .nothing,
+            "no such program can be attached to; without an operand: none at all", "how to make one"),
         ExitRow(
             ["run"], "CMD's", "CMD ended; also if a signal was passed on to it, the first TERM, INT or HUP",
             "CMD's output; a line if no connection was seen"),
-        ExitRow(["run"], "128 + N", "signal N killed CMD, or a second signal ended the run", "the same"),
+        ExitRow(
+            ["run"], "128 + N",
+            "signal N killed CMD, or a second signal ended the run; on a screen or in a script TERM and HUP end both",
+            "the same"),
         ExitRow(["run"], "126, 127", "CMD cannot be started; there is no such command", "why"),
         ExitRow(
             ["open"], .failure, "a file cannot be opened, is damaged or is cut off; what can be read is shown",
@@ -62,12 +67,15 @@ struct ExitRow: Sendable {
         ExitRow(looking, .hidden, "the host could not be examined, or --strict and something was hidden", "why"),
         ExitRow(looking, .nothing, "no program or socket matches what was named", "what is not there"),
         ExitRow(
+            ["host --metrics"], .failure, "the address cannot be listened on, or stopped being served", "the reason"),
+        ExitRow(["host --metrics"], .hidden, "the host could not be examined", "why"),
+        ExitRow(
             files, .failure,
             "the file cannot be read whole, lacks bytes, or cannot be exported like this; for replay and sweep: an answer "
                 + "differs, or the server cannot be reached", "the reason"),
         ExitRow(files, .usage, "the request does not fit the file: several sessions match, no such exchange", "which"),
         ExitRow(files, .nothing, "the file has no session that matches", "the file"),
-        ExitRow(["ctl"], .failure, "the command was refused, or no such program answers", "why"),
+        ExitRow(["ctl"], .failure, "the command was refused, or the program does not answer", "why"),
     ]
 
     /// The rows about these commands, and those about all.

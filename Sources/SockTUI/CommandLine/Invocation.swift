@@ -1,6 +1,7 @@
 import InspectorCore
 import InspectorScreen
 import InspectorShell
+import SocketCore
 
 /// What the command line requests.
 struct Invocation: Equatable {
@@ -15,14 +16,14 @@ struct Invocation: Equatable {
         case attachable
         /// Prints the effective configuration to stdout.
         case configuration
-        /// Prints the path of the configuration file to stdout.
-        case configurationPlace
-        /// Prints a document generated from the tables to stdout.
-        case document(Document)
+        /// Prints the completions of a shell to stdout.
+        case completions(Shell)
         /// Prints a paragraph on why a program on this host hangs.
         case why(HostTarget)
         /// Prints the problems of this host's sockets, one per line.
         case hostCheck
+        /// Serves metrics of this host's sockets at this address, or prints them once to stdout.
+        case metrics(Endpoint?)
         /// Exports a capture for other programs.
         case export(ExportRequest)
         /// Replays a recorded client.
@@ -33,7 +34,7 @@ struct Invocation: Equatable {
         case tools
         /// Sends a control command to a running socktui.
         case control(program: String, line: String)
-        /// Prints the help of one command, or of the whole program.
+        /// Prints the help of a command or of another topic, or the short help.
         case help(String?)
         case version
     }
@@ -49,8 +50,6 @@ struct Invocation: Equatable {
     var isASCII: Bool?
     /// The color depth, or `nil` to follow the configuration.
     var depth: Configuration.Depth?
-    /// The background that the colors suit, or `nil` to follow the configuration.
-    var theme: Theme?
     /// The bytes of traffic kept for each connection and for all of them, or `nil` to follow the configuration.
     var keep: Int?
     var keepTotal: Int?
@@ -62,8 +61,6 @@ struct Invocation: Equatable {
     var keepsHistory = true
     /// Which warnings are shown.
     var lints = LintSettings()
-    /// Whether the list starts with a separate row for each leg of a relayed connection.
-    var showsLegs = false
     /// Whether reading files, writing files and starting an editor are disabled.
     var isSecure = false
     /// The option or command that names a file or a program, or an address that is a file: what `isSecure` refuses.
@@ -93,8 +90,8 @@ extension Invocation {
     /// Whether this run opens sockets, or looks at those of others.
     var opensSockets: Bool {
         switch mode {
-        case .terminal, .report, .script, .why, .hostCheck, .replay, .sweep, .tools: true
-        case .attachable, .configuration, .configurationPlace, .document, .export, .control, .help, .version: false
+        case .terminal, .report, .script, .why, .hostCheck, .metrics, .replay, .sweep, .tools: true
+        case .attachable, .configuration, .completions, .export, .control, .help, .version: false
         }
     }
     /// The program to run through a relay, or `nil` if there is none.

@@ -8,7 +8,7 @@ import SocketCore
 enum ManPage {
     static var text: String {
         ([#".TH SOCKTUI 1 "" "socktui \#(CommandTable.version)" "User Commands""#] + synopsis + options + keys + files
-            + status).joined(separator: "\n")
+            + examples + status).joined(separator: "\n")
     }
 
     private static var synopsis: [String] {
@@ -21,15 +21,9 @@ enum ManPage {
                     + "open. If stdout is not a terminal, it prints one line for each event."),
             ".SH COMMANDS",
         ]
-            + CommandTable.commands.flatMap { entry($0.name + " " + $0.operands.name, $0.help) }
-            + CommandTable.printers.flatMap { entry($0.name + " " + $0.operands.name, $0.help) }
+            + CommandTable.words.flatMap { entry($0.usage, $0.help) }
+            + [".SH ADDRESSES"] + HelpTopic.addresses.flatMap { entry($0.form, $0.help) }
             + [
-                ".PP",
-                escaped(
-                    "An ADDRESS is host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port; for a WebSocket, "
-                        + "ws://host:port/path, wss://host/path or ws+unix:/path:/resource; for datagrams, "
-                        + "udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo, unixgram:/path or unixgram:@name."
-                ),
                 ".PP",
                 escaped(
                     "A relay forwards bytes unaltered. If the first request of a connection opens a WebSocket, its "
@@ -42,9 +36,12 @@ enum ManPage {
         [".SH OPTIONS"]
             + CommandTable.options.flatMap { option -> [String] in
                 guard let help = option.help else { return [] }
-                let only = option.commands.isEmpty ? "" : "; with \(option.commands.sorted().joined(separator: ", "))"
-                return entry("\(option.name) \(option.value?.name ?? "")", help + only)
+                return entry(HelpText.row(option).0, help + (option.scope.isEmpty ? "" : "; with \(option.scope)"))
             }
+    }
+
+    private static var examples: [String] {
+        [".SH EXAMPLES"] + CommandTable.examples.flatMap { entry($0.line, $0.does) }
     }
 
     private static var keys: [String] {
@@ -75,7 +72,7 @@ enum ManPage {
         [".SH FILES"]
             + entry(
                 "$XDG_CONFIG_HOME/socktui/config",
-                "options, keys and colors, below ~/.config if that variable is not set; socktui config --print shows all. "
+                "options, keys and colors, below ~/.config if that variable is not set; socktui config prints all. "
                     + "config.toml is read if there is no config.")
             + entry(
                 "$XDG_CONFIG_HOME/socktui/templates",

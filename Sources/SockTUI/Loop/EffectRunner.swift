@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import HostSockets
 import InspectorCore
 import InspectorShell
 import SocketCore
@@ -18,7 +19,7 @@ struct EffectRunner: Sendable {
     private let transmitter: Transmitter
     private let finder: PayloadFinder
     private let dissector: Dissector
-    private let peers: PeerFinder?
+    private let peers: PeerObserver?
     /// Files are read and written here, so that a slow disk blocks neither the screen nor the engine.
     private let files = DispatchQueue(label: "socktui.files")
     private let examined = DispatchQueue(label: "socktui.examined")
@@ -30,7 +31,7 @@ struct EffectRunner: Sendable {
         sources: SourceList, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
         log: ProgramLog? = nil, findsPeers: Bool = false, showsOutput: Bool = true
     ) {
-        peers = findsPeers ? PeerFinder { @Sendable [sources] in sources.learn($0) } : nil
+        peers = findsPeers ? PeerObserver { @Sendable [sources] in sources.learn($0) } : nil
         self.sources = sources
         self.inbox = inbox
         self.recent = recent
@@ -52,11 +53,10 @@ struct EffectRunner: Sendable {
             if snapshot.moment.map({ $0.isLive && $0.shown == nil }) ?? true {
                 peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
             }
-            inbox.post(.recording(sources.recordingState))
-            if let news = sources.news() { inbox.post(.programs(news)) }
-            inbox.post(.snapshot(snapshot))
-            // Post this after the end of its relays, so that its exit is reported last.
-            if let news = child.news() { inbox.post(.child(news)) }
+            inbox.post(
+                .answer(
+                    Answer(
+                        snapshot, programs: sources.news(), child: child.news(), recording: sources.recordingState)))
         }
     }
 
@@ -65,28 +65,23 @@ struct EffectRunner: Sendable {
         sources.requestUnread(request) { @Sendable [inbox] look in if let look { inbox.post(.unread(look)) } }
     }
 
-    /// Performs one effect, unless it names a file where files are off. The run loop performs those that concern the
-    /// screen.
+    /// Performs one effect, unless it names a file where files are off. The run loop performs those on the screen.
     func perform(_ effect: Effect) {
-        if let refusal = Elevation.refusal, let file = effect.file {
-            inbox.post(.refused("\(file): \(refusal)"))
-        } else {
-            performAllowed(effect)
+        if let refusal = Elevation.refusal, let file = effect.claims.file {
+            return inbox.post(.refused("\(file): \(refusal)"))
         }
-    }
-
-    private func performAllowed(_ effect: Effect) {
         switch effect {
+        case .screen: break
         case .send(let command): sources.perform(command)
         case .connect(let request):
             note(request.address)
-            sources.connect(request, then: answer(to: request))
+            sources.open({ $0.connect(request, then: $1) }, then: answer(to: request))
         case .listen(let request):
             // With TLS it could not be offered again, because the certificate is not kept.
             if request.tls == nil { note("listen \(request.target)") }
-            sources.listen(request, then: answer(to: request))
+            sources.open({ $0.listen(request, then: $1) }, then: answer(to: request))
         case .startTLS(let id, let settings):
-            sources.startTLS(id, settings) { @Sendable [inbox] error in
+            sources.own(id, { $0.startTLS($1, settings, then: $2) }) { @Sendable [inbox] error in
                 if let error { inbox.post(.refused("\(id): \(error.detail)")) }
             }
         case .relay(let request): relay(request)
@@ -102,10 +97,7 @@ struct EffectRunner: Sendable {
         case .record(let path): tell { record(path) }
         case .stopRecording: tell { stopRecording() }
         case .keepHistory(let span): tell { keepHistory(span) }
-        case .startDemo:
-            sources.startDemo { @Sendable [inbox] error in
-                if let error { inbox.post(.refused(error.description)) }
-            }
+        case .startDemo: startDemo()
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): examined.async { @Sendable [inbox] in inbox.post(.examined(ReadFile.facts(path))) }
@@ -120,25 +112,30 @@ struct EffectRunner: Sendable {
         case .find(let request): finder.start(request)
         case .stopFind: finder.stop()
         case .dissect(let request): dissector.perform(request)
-        case .copy(let bytes): tell { SavedBytes.copy(bytes) }
+        case .saveCopy(let bytes): tell { SavedBytes.copy(bytes) }
         case .fault(let command):
             sources.faults.perform(command) { @Sendable [inbox] answer in
                 inbox.post(answer.isRefusal ? .refused(answer.line) : .told(answer.line))
             }
         case .fetchHeld(let id):
             sources.faults.heldBytes(of: id, Self.mostEdited) { @Sendable [inbox] in inbox.post(.held(id, $0)) }
-        case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .bell: break
         case .setReplies(let id, let rules):
-            sources.setReplies(id, rules) { @Sendable [inbox] error in
+            sources.own(id, { $0.setReplies($1, rules, then: $2) }) { @Sendable [inbox] error in
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
             }
         case .remember(let peer, let line): write { [sent] in sent?.add(line, to: peer) }
         }
     }
 
+    private func startDemo() {
+        sources.own.source.startDemo { @Sendable [inbox] error in
+            if let error { inbox.post(.refused(error.description)) }
+        }
+    }
+
     private func relay(_ request: RelayRequest) {
         if request.listenTLS == nil { note(request.text) }
-        sources.relay(request) { @Sendable [self] result in
+        sources.open({ $0.relay(request, then: $1) }) { @Sendable [self] result in
             switch result {
             case .success(let id): inbox.post(.relays(id))
             case .failure(let error):
@@ -154,9 +151,10 @@ struct EffectRunner: Sendable {
         }
     }
 
-    /// Ends the running program, and waits briefly for its last output.
-    func finish() {
-        child.stop()
+    /// Ends the running program, by the signal that ends this one if there is one, and waits briefly for its last
+    /// output.
+    func finish(_ signal: Int32?) {
+        child.stop(by: signal ?? SIGTERM)
         dissector.stop()
         _ = writes.wait(timeout: .now() + .seconds(1))
     }
@@ -221,7 +219,7 @@ struct EffectRunner: Sendable {
         }
         let isDatagrams = if case .datagrams = target { true } else { false }
         DispatchQueue.global().async { @Sendable in
-            let holder = HostListeners.holder(of: port, host: host, datagrams: isDatagrams)
+            let holder = AddressInUse.holder(of: port, host: host, datagrams: isDatagrams)
             post(sentence + (holder.map { ": \($0)" } ?? ""))
         }
     }

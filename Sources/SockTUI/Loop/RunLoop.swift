@@ -32,7 +32,9 @@ final class RunLoop {
     var whyNothingGoesOn: String? { model.whyNothingGoesOn }
 
     /// What opened files and attached programs failed with.
-    var failures: [String] { model.shared.programs.compactMap(\.failure) }
+    var failures: [String] {
+        model.shared.programs.compactMap(\.failure) + runner.sources.openedFiles.compactMap(\.file.problem)
+    }
 
     /// The error of the last request, if it failed.
     var problem: String? { model.notice.flatMap { $0.isError ? $0.text : nil } }
@@ -42,7 +44,7 @@ final class RunLoop {
     private var model: Model
     /// Whether a signal was passed on to the running program.
     private var hasPassed = false
-    private var snapshotIsUnderWay = false
+    private var pull: SnapshotPull
     private var snapshotIsWanted = true
     private var settled = SettledRequest()
     private var nextTick = ContinuousClock.now
@@ -50,13 +52,14 @@ final class RunLoop {
     private var jumpRequested: UInt64 = 0
     private var fruitlessReads = 0
 
-    /// Ten per second: fast enough to watch, slow enough to read.
-    static let tick = Duration.milliseconds(100)
+    /// How long the last lines wait for a reader once a signal ends the loop.
+    private static let farewell = Duration.milliseconds(900)
 
     init(model: Model, screen: any Screen, runner: EffectRunner) {
         self.model = model
         self.screen = screen
         self.runner = runner
+        pull = SnapshotPull(runner)
     }
 
     /// Performs the command line's effects and draws the first frame, with the outcome if it is known soon.
@@ -64,15 +67,11 @@ final class RunLoop {
         effects.forEach(perform)
         requestSnapshotIfWanted()
         var messages: [Message] = [.resized(screen.size)]
-        let end = ContinuousClock.now + Self.tick
-        while !effects.isEmpty, !messages.contains(where: \.isSnapshot), ContinuousClock.now < end {
-            var pipe = pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)
-            poll(&pipe, 1, 10)
-            // Handle signals that end the program first: it must not take the terminal back before it ends.
-            let signals = runner.inbox.takeSignals()
-            for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
-            if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
-            messages += runner.inbox.take()
+        let end = ContinuousClock.now + SnapshotPull.tick
+        while !effects.isEmpty, !messages.contains(where: \.isAnswer), ContinuousClock.now < end {
+            _ = pull.wait(until: min(end, ContinuousClock.now + .milliseconds(10)))
+            hearSignals()
+            messages += pull.take()
         }
         handle(messages)
     }
@@ -87,18 +86,16 @@ final class RunLoop {
 
     /// Runs one pass, which takes at most one tick.
     func pass() {
-        let ready = wait()
+        let events = pull.wait(until: nextTick, or: screen.descriptor)
         let keys = screen.descriptor == nil ? [] : screen.input()
-        if ready.hungUp || isFruitless(ready, keys) { ending = .signal(SIGHUP) }
-        // Handle signals that end the program first: it must not take the terminal back before it ends.
-        let signals = runner.inbox.takeSignals()
-        for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
-        if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
+        let hungUp = events & (POLLHUP | POLLERR | POLLNVAL) != 0
+        if hungUp || isFruitless(events & POLLIN != 0, keys) { ending = .signal(SIGHUP) }
+        hearSignals()
         // Respond to keys before examining a snapshot with many sessions.
         if !keys.isEmpty { handle(keys) }
-        let messages = runner.inbox.take()
+        let messages = pull.take()
         if ContinuousClock.now >= nextTick {
-            nextTick = max(nextTick + Self.tick, ContinuousClock.now)
+            nextTick = max(nextTick + SnapshotPull.tick, ContinuousClock.now)
             snapshotIsWanted = true
             if model.isPlaying { handle([.time(SystemClock().now)]) }
         }
@@ -109,7 +106,6 @@ final class RunLoop {
     /// Passes a batch to the reducer and draws the result. Skips messages that bring nothing new, because an attached
     /// program may send updates less often than they are requested.
     func handle(_ messages: [Message]) {
-        if messages.contains(where: \.isSnapshot) { snapshotIsUnderWay = false }
         let news = messages.filter { !model.knows($0) }
         guard !news.isEmpty || messages.isEmpty else { return }
         for (index, message) in news.enumerated() {
@@ -121,25 +117,28 @@ final class RunLoop {
 
     // MARK: Parts of a pass
 
-    private func wait() -> (input: Bool, hungUp: Bool) {
-        var polled = [pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)]
-        if let descriptor = screen.descriptor {
-            polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
-        }
-        let left = max(.zero, nextTick - ContinuousClock.now)
-        let count = poll(&polled, nfds_t(polled.count), Int32(left.wholeNanoseconds / 1_000_000) + 1)
-        guard count > 0, polled.count > 1 else { return (false, false) }
-        let events = Int32(polled[1].revents)
-        return (events & POLLIN != 0, events & (POLLHUP | POLLERR | POLLNVAL) != 0)
-    }
-
     /// A terminal that disappeared can also show as readable input that yields nothing, repeatedly.
-    private func isFruitless(_ ready: (input: Bool, hungUp: Bool), _ messages: [Message]) -> Bool {
-        fruitlessReads = ready.input && messages.isEmpty ? fruitlessReads + 1 : 0
+    private func isFruitless(_ hasInput: Bool, _ messages: [Message]) -> Bool {
+        fruitlessReads = hasInput && messages.isEmpty ? fruitlessReads + 1 : 0
         return fruitlessReads > 1000
     }
 
     private static func isAboutStopping(_ signal: Int32) -> Bool { signal == SIGCONT || signal == SIGTSTP }
+
+    /// Handles signals that end the program first: it must not take the terminal back before it ends.
+    private func hearSignals() {
+        let signals = runner.inbox.takeSignals()
+        for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
+        if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
+    }
+
+    /// Ends a write that waits for a reader once a signal ends the program.
+    var interruption: StandardStream.Interruption {
+        StandardStream.Interruption(descriptor: runner.inbox.readEnd) { [self] in
+            hearSignals()
+            return ending != nil
+        }
+    }
 
     private func heard(_ signal: Int32) {
         CrashGuard.heard()
@@ -147,42 +146,44 @@ final class RunLoop {
         case SIGCONT:
             screen.resume()
             draw()
-        case SIGTSTP: perform(.suspend)
-        // The running program gets the first one, and this one continues as long as it does.
+        case SIGTSTP: perform(.screen(.suspend))
+        // The running program gets the first one, and this one continues as long as it does. TERM and HUP end this one
+        // too, which passes them on as it ends.
         case SIGINT where !hasPassed && runner.child.signal(SIGINT): hasPassed = true
         default:
             ending = ending ?? .signal(signal)
+            StandardStream.giveUpErrors(at: .now + Self.farewell)
             CrashGuard.endAtNextSignal()
         }
     }
 
     private func perform(_ effect: Effect) {
+        if case .screen(let effect) = effect { return perform(effect) }
+        runner.perform(effect)
+        snapshotIsWanted = true
+    }
+
+    private func perform(_ effect: ScreenEffect) {
         switch effect {
         case .repaint: screen.repaint()
         case .mouse(let isOn): screen.hearMouse(isOn)
-        case .suspend:
-            let begin = ContinuousClock.now
-            runner.sources.rest()
-            screen.suspend()
-            let stopped = Format.duration(ContinuousClock.now - begin)
-            runner.log?.note("stopped for \(stopped); timeouts that passed meanwhile fire now")
-            if !CrashGuard.isDying { draw() }
+        case .suspend: suspend()
         case .quit: ending = ending ?? .quit
-        case .copy(let bytes) where screen.copy(bytes):
+        case .copy(let bytes):
+            guard screen.copy(bytes) else { return perform(.saveCopy(bytes)) }
             tell(.success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)"))
         case .edit(let subject, let bytes): edit(subject, bytes)
         case .bell: screen.bell()
-        case .copy, .save, .saveTraffic, .find, .stopFind, .dissect: runner.perform(effect)
-        case .send, .connect, .listen, .startTLS, .relay, .run, .signalChild, .attach, .showHost, .openFile, .capture,
-            .startDemo, .transmit,
-            .record, .stopRecording, .keepHistory,
-            .stopTransmission,
-            .examine,
-            .completePath,
-            .setPace, .remember, .setReplies, .setDestination, .fault, .fetchHeld:
-            runner.perform(effect)
-            snapshotIsWanted = true
         }
+    }
+
+    private func suspend() {
+        let begin = ContinuousClock.now
+        runner.sources.rest()
+        screen.suspend()
+        let stopped = Format.duration(ContinuousClock.now - begin)
+        runner.log?.note("stopped for \(stopped); timeouts that passed meanwhile fire now")
+        if !CrashGuard.isDying { draw() }
     }
 
     private func tell(_ result: Result<String, MessageText.Unsendable>) {
@@ -205,13 +206,11 @@ final class RunLoop {
 
     private func requestSnapshotIfWanted() {
         if model.jump != jumpRequested { snapshotIsWanted = true }
-        guard snapshotIsWanted, !snapshotIsUnderWay, ending == nil else { return }
+        guard snapshotIsWanted, !pull.isUnderWay, ending == nil else { return }
         snapshotIsWanted = false
         let request = model.snapshotRequest
-        guard settled.isNeeded(request, isStill: runner.sources.isStill) else { return }
-        snapshotIsUnderWay = true
+        guard settled.isNeeded(request, isStill: runner.sources.isStill), pull.request(request) else { return }
         jumpRequested = model.jump
-        runner.requestSnapshot(request)
         if let request = model.unreadRequest { runner.requestUnread(request) }
     }
 
@@ -227,9 +226,5 @@ extension Message {
         case .key, .paste: true
         default: false
         }
-    }
-
-    fileprivate var isSnapshot: Bool {
-        if case .snapshot = self { true } else { false }
     }
 }

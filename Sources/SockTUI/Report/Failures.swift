@@ -34,3 +34,18 @@ extension SocketError.Reason {
         }
     }
 }
+
+extension [ProgramInfo] {
+    /// What opened files lack, which is not a failure. A capture's losses are told once it has ended.
+    var notes: [String] {
+        filter { !$0.isOutside && $0.dropped == nil }.compactMap { program in
+            program.missing.map { "\(program.name): \($0)" }
+        }
+    }
+
+    /// Reports those that are inspected from outside if none of their sockets can be seen.
+    func unseen(in snapshot: EngineSnapshot?) -> [String] {
+        guard snapshot?.sockets.isEmpty == true else { return [] }
+        return filter(\.isOutside).map { "\($0.title) has no sockets that can be seen" }
+    }
+}

@@ -9,7 +9,7 @@ enum ControlRun {
     /// How long a program has to answer.
     private static let patience = Duration.seconds(5)
 
-    /// Prints the answer. Returns status 0, or 1 if the request was refused or couldn't be sent.
+    /// Prints the answer. Returns the exit status.
     static func run(_ program: String, _ line: String) -> Int32 {
         do throws(AttachError) {
             let paths = try AttachablePrograms.paths(for: program)
@@ -23,7 +23,7 @@ enum ControlRun {
             if answer.isRefused { return Program.complain(answer.text, status: .failure) }
             return Program.show(answer.text.isEmpty ? "" : answer.text + "\n")
         } catch {
-            return Program.complain(error.sentence, status: .failure)
+            return Program.complain(error.sentence, status: error.isMissing ? .nothing : .failure)
         }
     }
 

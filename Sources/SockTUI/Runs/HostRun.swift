@@ -63,15 +63,15 @@ enum HostRun {
         do throws(HostObserver.Problem) {
             try watch.settle(span: options.span, isOnce: options.isOnce)
         } catch {
-            return Program.complain(error.sentence, status: .hidden)
+            return unchecked(error.sentence, watch, options, status: .hidden)
         }
         let (found, count) = listed(watch, options)
         if count == 0, !options.filter.isEmpty {
             let why = FilterTerm.hostName(in: options.filter).map {
                 "; there is no key \($0.prefix { $0 != ":" }), so \($0) is taken for a host and its port"
             }
-            return Program.complain(
-                "\(options.filter): no socket of \(watch.place) matches\(why ?? "")", status: .nothing)
+            let problem = "\(options.filter): no socket of \(watch.place) matches\(why ?? "")"
+            return unchecked(problem, watch, options, status: .nothing)
         }
         let text =
             options.isJSON
@@ -84,8 +84,16 @@ enum HostRun {
         return Program.status(of: StandardStream.output.write(text), otherwise: status)
     }
 
+    /// Says why nothing was checked. A program that reads JSON gets an object in any case.
+    private static func unchecked(
+        _ problem: String, _ watch: HostWatch, _ options: HostOptions, status: ExitStatus
+    ) -> Int32 {
+        if options.isJSON { StandardStream.output.write(json([], 0, watch.look, problem: problem)) }
+        return Program.complain(problem, status: status)
+    }
+
     /// Returns the verdicts about the sockets that match the filter, and the number of those sockets.
-    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> (found: [HostVerdict], count: Int) {
+    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> (found: [Verdict], count: Int) {
         let found = watch.judge.verdicts().found
         guard !options.filter.isEmpty, case .success(let filter) = Filter.parse(options.filter) else {
             return (found, watch.look.sockets.count)
@@ -100,7 +108,7 @@ enum HostRun {
     }
 
     private static func lines(
-        _ found: [HostVerdict], _ count: Int, _ look: HostLook, isFiltered: Bool
+        _ found: [Verdict], _ count: Int, _ look: HostLook, isFiltered: Bool
     ) -> String {
         let width = StandardStream.output.isTerminal ? 80 : nil
         let lines = HostCheck.lines(
@@ -110,14 +118,14 @@ enum HostRun {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func json(_ found: [HostVerdict], _ count: Int, _ look: HostLook) -> String {
-        let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.json(.standard)) }
+    private static func json(_ found: [Verdict], _ count: Int, _ look: HostLook, problem: String? = nil) -> String {
+        let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.hostMembers(.standard)) }
         let hidden = look.hidden
         let summary: JSON = [
             "type": "checked", "sockets": JSON(count), "hidden_processes": JSON(hidden.processes),
             "hidden_calls": JSON(hidden.calls), "hidden_sockets": JSON(hidden.sockets),
             "hidden_reason": JSON(hidden.reason), "namespaces": JSON(max(1, look.namespaces.count)),
-            "hidden_namespaces": JSON(hidden.namespaces),
+            "hidden_namespaces": JSON(hidden.namespaces), "problem": JSON(problem),
         ]
         return (verdicts + [summary]).map { $0.text + "\n" }.joined()
     }

@@ -110,7 +110,9 @@ struct ScriptDriver {
 
     private func writePicture(to path: String?) -> Bool {
         let picture = loop.canvas.text + "\n"
-        guard let path else { return [.written, .nobodyReads].contains(StandardStream.output.write(picture)) }
+        guard let path else {
+            return [.written, .nobodyReads].contains(StandardStream.output.write(picture, until: loop.interruption))
+        }
         let file = path.withNative { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
         guard file >= 0 else { return false }
         defer { close(file) }

@@ -34,25 +34,17 @@ enum ScriptRun {
         }
         CrashGuard.listen(inbox.writeEnd)
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
-        var options = Model.Options(
-            ascii: configuration.isASCII, version: CommandTable.version,
-            lints: invocation.lints.over(configuration.lints))
-        options.keys = configuration.keys
-        options.showsLegs = invocation.showsLegs
-        options.instant = invocation.report.instant
-        options.isOpening = invocation.opening.contains(where: \.showsOthers)
         sources.keepHistory(configuration, invocation)
-        options.peeks = invocation.host.peeks
-        if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
             findsPeers: true)
-        let loop = RunLoop(model: Model(options: options), screen: screen, runner: runner)
+        let loop = RunLoop(
+            model: Model(options: Model.Options(invocation, configuration)), screen: screen, runner: runner)
         if invocation.opening.isEmpty {
             StartOffersProvider.find(recent: RecentTargets.ofThisUser(), for: inbox)
         }
         loop.start(invocation.opening)
-        defer { runner.finish() }
+        defer { runner.finish(loop.ending?.signal) }
         do throws(ScriptDriver.Failure) {
             try ScriptDriver(loop: loop, screen: screen).run(script)
             if let signal = loop.ending?.signal { return .signal(signal) }
@@ -61,7 +53,8 @@ enum ScriptRun {
             return .status(failures.isEmpty ? 0 : 1)
         } catch {
             if let signal = loop.ending?.signal { return .signal(signal) }
-            StandardStream.output.write(error.picture + "\n")
+            StandardStream.output.write(error.picture + "\n", until: loop.interruption)
+            if let signal = loop.ending?.signal { return .signal(signal) }
             return .status(Program.complain("\(path):\(error.line): \(error.sentence)", status: .failure))
         }
     }

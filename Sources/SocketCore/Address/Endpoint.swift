@@ -11,6 +11,18 @@ public enum Endpoint: Hashable, Sendable {
     /// A name in Linux's abstract namespace, without the leading NUL, at most 107 bytes long.
     case abstract(name: String)
 
+    /// Whether both are of the same bytes. Two spellings of a path that differ only in Unicode normalization name
+    /// different files.
+    public static func == (one: Endpoint, other: Endpoint) -> Bool {
+        switch (one, other) {
+        case (.host(let one, let port), .host(let other, let otherPort)):
+            port == otherPort && one.utf8.elementsEqual(other.utf8)
+        case (.unix(let one), .unix(let other)), (.abstract(let one), .abstract(let other)):
+            one.utf8.elementsEqual(other.utf8)
+        case (.host, _), (.unix, _), (.abstract, _): false
+        }
+    }
+
     /// Returns `host(_:port:)` with a TCP port.
     public static func tcp(host: String, port: UInt16) -> Endpoint { .host(host, port: port) }
 

@@ -26,6 +26,21 @@ public struct SocketAddress: Hashable, Sendable {
         case unix(String)
         case abstract(String)
         case unnamed
+
+        /// Whether both are of the same bytes, also of names that differ only in Unicode normalization.
+        package static func == (one: Storage, other: Storage) -> Bool {
+            switch (one, other) {
+            case (.v4(let one, let port), .v4(let other, let otherPort)): one == other && port == otherPort
+            case (.v6(let one, let low, let port), .v6(let other, let otherLow, let otherPort)):
+                one == other && low == otherLow && port == otherPort
+            case (.text(let one, let port, let isIPv6), .text(let other, let otherPort, let isOtherIPv6)):
+                port == otherPort && isIPv6 == isOtherIPv6 && one.utf8.elementsEqual(other.utf8)
+            case (.unix(let one), .unix(let other)), (.abstract(let one), .abstract(let other)):
+                one.utf8.elementsEqual(other.utf8)
+            case (.unnamed, .unnamed): true
+            case (.v4, _), (.v6, _), (.text, _), (.unix, _), (.abstract, _), (.unnamed, _): false
+            }
+        }
     }
 
     package let storage: Storage

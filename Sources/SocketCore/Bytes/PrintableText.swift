@@ -44,8 +44,8 @@ package enum PrintableText {
 
     /// Returns the text with every hidden character escaped, except line feeds if `keepingLines` is set.
     package static func escaped(_ text: some StringProtocol, keepingLines: Bool = false) -> String {
-        let isPlain = text.utf8.allSatisfy { ($0 >= 0x20 && $0 < 0x7F) || (keepingLines && $0 == 0x0A) }
-        guard !isPlain else { return String(text) }
+        let text = String(text)
+        guard !isPlain(text, keepingLines) else { return text }
         var safe = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if !isHidden(scalar) || (keepingLines && scalar == "\n") {
@@ -55,6 +55,15 @@ package enum PrintableText {
             }
         }
         return String(safe)
+    }
+
+    /// Whether nothing needs an escape. Not generic: this passes over all that is printed.
+    private static func isPlain(_ text: String, _ keepingLines: Bool) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            for byte in bytes where (byte < 0x20 || byte >= 0x7F) && !(keepingLines && byte == 0x0A) { return false }
+            return true
+        }
     }
 
     /// Returns the bytes as text, or `nil` if one of them is a space or is not printable ASCII.

@@ -43,7 +43,7 @@ package struct DatagramReception: Sendable {
 }
 
 /// What happens to datagrams that arrive.
-public enum DatagramReceiveMode: String, Hashable, Sendable {
+public enum DatagramReceiveMode: String, Hashable, Sendable, CaseIterable {
     /// They stay in the kernel, which drops and counts those that don't fit its buffer.
     case paused
     /// The next datagram that the filter passes is delivered, then the mode becomes `paused`.

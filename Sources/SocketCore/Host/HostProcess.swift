@@ -91,7 +91,7 @@ package struct HostThread: Hashable, Sendable {
     package var waitChannel: String
     /// How long it has not run, or `nil` if not known.
     package var idle: Duration?
-    /// How often it was taken off a CPU. While this doesn't change, it is still in the same call.
+    /// How often it gave up its CPU. While this doesn't change, it has waited for nothing.
     package var switches: UInt64?
 
     package init(number: Int32, name: String, state: UInt8, waitChannel: String = "") {

@@ -69,7 +69,7 @@ package struct HostSocket: Equatable, Sendable, Identifiable {
     package var congestion: String?
     package var tcp: HostTCP?
     package var memory: HostMemory?
-    /// The Multipath TCP connection of which it is the first subflow, or `nil` for any other socket.
+    /// The Multipath TCP connection that it shows, of which it is a subflow, or `nil` for any other socket.
     package var multipath: HostMultipath?
 
     package init(

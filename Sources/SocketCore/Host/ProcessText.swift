@@ -84,16 +84,14 @@ package struct ProcessStatus: Equatable, Sendable {
     package var user: UInt32?
     /// Effective capabilities, one bit each (capabilities(7)).
     package var capabilities: UInt64?
-    /// How often it gave up a CPU or lost it.
+    /// How often it gave up its CPU.
     package var switches: UInt64?
 
     package init(_ text: [UInt8]) {
         let users = text[...].value(of: "Uid")?.words ?? []
         user = users.count > 1 ? users[1].number(UInt32.self) : nil
         capabilities = text[...].value(of: "CapEff")?.number(UInt64.self, radix: 16)
-        let given = text[...].value(of: "voluntary_ctxt_switches")?.number(UInt64.self)
-        let lost = text[...].value(of: "nonvoluntary_ctxt_switches")?.number(UInt64.self)
-        if let given, let lost { switches = given &+ lost }
+        switches = text[...].value(of: "voluntary_ctxt_switches")?.number(UInt64.self)
     }
 
     /// Whether it has CAP_SYS_PTRACE and may inspect every process.
@@ -110,7 +108,7 @@ package struct ThreadSchedule: Equatable, Sendable {
     package var switches: UInt64?
 
     package init(_ text: [UInt8]) {
-        switches = text[...].value(of: "nr_switches")?.number(UInt64.self)
+        switches = text[...].value(of: "nr_voluntary_switches")?.number(UInt64.self)
         guard let value = text[...].value(of: "se.exec_start") else { return }
         // Milliseconds with six decimal places.
         let halves = value.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -134,6 +134,15 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return reading.completeAtOnce(request, from: &spares)
     }
 
+    /// Takes pieces of the bytes read ahead for reads that would complete at once; see `ReadQueue.takePieces`. Returns
+    /// `nil` and changes nothing if such a read would be rejected or have to wait.
+    package mutating func takePieces(
+        endingWith terminator: [UInt8], limit: Int?, most: Int
+    ) -> (bytes: [UInt8], ends: [Int])? {
+        guard reading.hasBytes, isPlain else { return nil }
+        return reading.takePieces(endingWith: terminator, limit: limit, most: most)
+    }
+
     /// Queues a write on the fast path. Returns `false` and changes nothing if the write must go through `add`.
     package mutating func queue(_ request: WriteRequest, as id: OperationID, now: MonotonicTime) -> Bool {
         guard isPlain, output == .open, request.contents.count > 0, request.timeout.map({ $0 >= .zero }) ?? true else {

@@ -117,3 +117,24 @@ package struct OperationDeque<Operation> {
 }
 
 extension OperationDeque: Sendable where Operation: Sendable {}
+
+/// What queued reads and writes have in common.
+protocol QueuedOperation {
+    var operation: OperationID { get }
+    var tag: Int { get }
+    /// How long it may be the current operation.
+    var limit: TimeLimit { get set }
+}
+
+extension OperationDeque where Operation: QueuedOperation {
+    /// Changes the timeout of a queued operation. Returns its tag, or `nil` if it isn't queued.
+    mutating func setLimit(_ limit: TimeLimit, of operation: OperationID) -> Int? {
+        var tag: Int?
+        _ = change {
+            guard $0.operation == operation else { return false }
+            ($0.limit, tag) = (limit, $0.tag)
+            return true
+        }
+        return tag
+    }
+}

@@ -7,6 +7,8 @@ package struct CapturedEnds: Equatable, Sendable {
         package var kernel: KernelSnapshot?
         package var descriptor: Int32?
 
+        package init(host: HostSnapshot) { self.host = host }
+
         /// Returns `nil` if the row is not a socket of another program.
         package init?(_ row: SocketSnapshot) {
             guard let host = row.host else { return nil }
@@ -28,8 +30,8 @@ package struct CapturedEnds: Equatable, Sendable {
 
     package init(local: End? = nil, peer: End? = nil) { (self.local, self.peer) = (local, peer) }
 
-    /// The findings about both ends, with each lint listed once.
-    package var verdicts: [HostFinding] {
+    /// The verdicts about both ends, with each lint listed once.
+    package var verdicts: [Verdict] {
         let here = local?.host.verdicts ?? []
         let there = peer?.host.verdicts ?? []
         return here + there.filter { found in !here.contains { $0.lint == found.lint } }

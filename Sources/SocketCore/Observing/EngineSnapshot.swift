@@ -84,6 +84,28 @@ public struct EngineSnapshot: Equatable, Sendable {
     }
 }
 
+extension EngineSnapshot {
+    /// Returns the session of this name. The list is sorted by id, so this is a binary search.
+    package func socket(_ id: SocketID) -> SocketSnapshot? {
+        position(of: id).map { sockets[$0] }
+    }
+
+    /// Returns the index of the session in `sockets`.
+    package func position(of id: SocketID) -> Int? {
+        var low = 0
+        var high = sockets.count
+        while low < high {
+            let middle = (low + high) / 2
+            if sockets[middle].id < id {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low < sockets.count && sockets[low].id == id ? low : nil
+    }
+}
+
 /// The traffic that was kept of a session, and its version.
 package struct VersionedTraffic: Equatable, Sendable {
     package var version: UInt64

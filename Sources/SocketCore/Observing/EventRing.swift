@@ -1,11 +1,11 @@
 /// The latest events of an engine. New events overwrite the oldest, and a reader detects what it missed by sequence
 /// number.
 package struct EventRing: ~Copyable {
-    private let events: UnsafeMutablePointer<SocketEvent>
+    private var events: UnsafeMutablePointer<SocketEvent>
     private var count = 0
     /// The slot of the next event.
     private var slot = 0
-    private let capacity: Int
+    private var capacity: Int
     /// The sequence number of the next event, which is also the number of events recorded so far.
     package private(set) var next: UInt64 = 0
 
@@ -30,6 +30,17 @@ package struct EventRing: ~Copyable {
         if count < capacity { count += 1 }
         slot = slot + 1 == capacity ? 0 : slot + 1
         next += 1
+    }
+
+    /// Makes room for `more` events before any that is kept now is overwritten. With a capacity of 0, it stays so.
+    package mutating func makeRoom(for more: Int) {
+        guard capacity > 0, more > capacity - count else { return }
+        let kept = read(from: 0).events
+        events.deallocate()
+        capacity = count + more
+        events = .allocate(capacity: capacity)
+        events.initialize(from: kept, count: count)
+        slot = count
     }
 
     /// Returns the events from a sequence number on that are still kept, oldest first, how many were overwritten before

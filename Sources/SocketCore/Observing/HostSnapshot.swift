@@ -29,8 +29,8 @@ package struct HostSnapshot: Equatable, Sendable {
     package var asksFor: Duration?
     /// What its program asks of it, as a sentence that names the thread.
     package var asksWords: String?
-    /// The evidence about its program, as `Evidence` names it.
-    package var evidence: String?
+    /// The evidence about its program.
+    package var evidence: Evidence?
     /// The socket at the other end, if it is on this host, and its program.
     package var peer: SocketID?
     package var peerProgram: String?
@@ -42,7 +42,7 @@ package struct HostSnapshot: Equatable, Sendable {
     package var blocks: Bool?
     package var closesOnExec: Bool?
     package var tcp: TCP?
-    package var verdicts: [HostFinding] = []
+    package var verdicts: [Verdict] = []
 
     /// TCP values in addition to those of `KernelSnapshot`.
     package struct TCP: Equatable, Sendable {
@@ -76,25 +76,6 @@ package struct HostSnapshot: Equatable, Sendable {
         (known.timer, known.timerFires) = (socket.timerWord, socket.timerExpires.map { socket.time + $0 })
         known.tries = Int(tcp.tries)
         self.tcp = known
-    }
-}
-
-/// A finding about one of the host's sockets, under the name of a lint.
-package struct HostFinding: Equatable, Sendable {
-    package var lint: String
-    /// 0 note, 1 warning, 2 critical.
-    package var severity: Int
-    package var sentence: String
-    package var subject: String?
-    package var lasting: Duration?
-    package var next: String?
-    /// The evidence, as `Evidence` names it.
-    package var evidence: String
-    /// The other sockets involved.
-    package var others: [SocketID] = []
-
-    package init(_ lint: String, severity: Int, _ sentence: String, evidence: String) {
-        (self.lint, self.severity, self.sentence, self.evidence) = (lint, severity, sentence, evidence)
     }
 }
 

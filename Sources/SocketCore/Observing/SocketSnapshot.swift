@@ -272,8 +272,14 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
     }
 
     /// Whether it belongs to other programs and is observed from outside: a socket, or a captured connection. This
-    /// property and the next two copy nothing of `host`.
+    /// property and the next four copy nothing of `host`.
     package var isFromOutside: Bool { shared[0].isFromOutside }
+
+    /// Whether it is a socket of another program.
+    package var isOfHost: Bool { shared[0].isOfHost }
+
+    /// Whether its bytes are counted. The kernel counts them only for TCP.
+    package var countsBytes: Bool { shared[0].countsBytes }
 
     /// The user that owns it, if it is observed from outside and its program cannot be seen.
     package var hiddenOwner: UInt32? { shared[0].hiddenOwner }
@@ -345,6 +351,8 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
         }
 
         fileprivate var isFromOutside: Bool { !_host.isEmpty || !_ends.isEmpty }
+        fileprivate var isOfHost: Bool { !_host.isEmpty }
+        fileprivate var countsBytes: Bool { role != .listener && (_host.isEmpty || _host.existing.tcp != nil) }
 
         fileprivate var hiddenOwner: UInt32? {
             guard !_host.isEmpty, _host.existing.program == nil, _host.existing.inode != 0 else { return nil }

@@ -22,7 +22,7 @@ public struct TLSSnapshot: Equatable, Sendable {
     public var asked: MonotonicTime
     /// When the handshake started, or `nil` if it has not.
     public var began: MonotonicTime?
-    /// How long the handshake took, including the wait for a verdict, or `nil` if it has not finished.
+    /// How long the handshake took, without the wait for a verdict, or `nil` if it has not finished.
     public var handshakeTime: Duration?
     /// The handshake's deadline, or `nil` if it has none, waits for a verdict, or has finished.
     public var deadline: MonotonicTime?

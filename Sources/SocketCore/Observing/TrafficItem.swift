@@ -1,7 +1,7 @@
 /// The bytes of one operation, kept for display.
 public struct TrafficItem: Equatable, Sendable {
     /// The direction of the bytes.
-    public enum Direction: String, Hashable, Sendable {
+    public enum Direction: String, Hashable, Sendable, CaseIterable {
         /// From the peer.
         case received
         /// To the peer.

@@ -1,7 +1,7 @@
 /// One item of a WebSocket's traffic: a message with its frames, or a control frame.
 public struct WebSocketTraffic: Equatable, Sendable {
     /// The kind of message or frame.
-    public enum Kind: String, Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A text message.
         case text
         /// A binary message.

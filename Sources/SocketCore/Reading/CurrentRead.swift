@@ -304,6 +304,21 @@ struct CurrentRead: TimedOperation {
 }
 
 extension PreBuffer {
+    /// Returns the offsets at which the first pieces end, each of at most `limit` bytes. All end within `reach` bytes.
+    func ends(of terminator: [UInt8], limit: Int?, within reach: Int) -> [Int] {
+        var ends: [Int] = []
+        withUnsafeBytes { bytes in
+            var start = 0
+            while start < reach {
+                let window = UnsafeRawBufferPointer(rebasing: bytes[start..<start + min(limit ?? reach, reach - start)])
+                guard case .found(let length) = TerminatorSearch.find(terminator, in: window, from: 0) else { return }
+                start += length
+                ends.append(start)
+            }
+        }
+        return ends
+    }
+
     /// Returns how many of the first bytes complete a read of this kind, or `nil` if there are too few.
     func length(for kind: ReadRequest.Kind) -> Int? {
         switch kind {

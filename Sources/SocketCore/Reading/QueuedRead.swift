@@ -1,5 +1,5 @@
 /// A queued read: a `ReadRequest` packed with its identifier.
-struct QueuedRead {
+struct QueuedRead: QueuedOperation {
     let operation: OperationID
     let tag: Int
     /// How long it may be the current read.

@@ -197,6 +197,27 @@ package struct ReadQueue: ~Copyable, Sendable {
         return unread
     }
 
+    // MARK: Pieces taken ahead
+
+    /// Takes the pieces that `terminator` ends out of the bytes read ahead, and the offsets at which they end. Each has
+    /// at most `limit` bytes, all together have at most `most`. The last byte always stays, so that the stream has bytes
+    /// that no read has taken. Returns `nil` and changes nothing if a read is queued or there is no such piece.
+    package mutating func takePieces(
+        endingWith terminator: [UInt8], limit: Int?, most: Int
+    ) -> (bytes: [UInt8], ends: [Int])? {
+        guard isEmpty, !hasOverrun else { return nil }
+        let ends = preBuffer.ends(of: terminator, limit: limit, within: min(most, preBuffer.count - 1))
+        return ends.last.map { (preBuffer.take($0), ends) }
+    }
+
+    /// Puts back the bytes of pieces that were taken ahead. No read may have taken bytes since.
+    package mutating func putBack(_ bytes: [UInt8]) {
+        if !bytes.isEmpty { preBuffer.prepend(bytes) }
+    }
+
+    /// Counts pieces that were taken ahead and fetched as completed reads.
+    package mutating func countFetched(_ count: Int) { completed += UInt64(count) }
+
     // MARK: Timeouts
 
     /// The deadline of the current read, or `nil` if it has none or is waiting for a verdict.
@@ -273,14 +294,7 @@ package struct ReadQueue: ~Copyable, Sendable {
             defer { currentChanged() }
             return current.timer.change(to: TimeLimit(timeout)) ? current.read.tag : nil
         }
-        var tag: Int?
-        _ = waiting.change {
-            guard $0.operation == operation else { return false }
-            $0.limit = TimeLimit(timeout)
-            tag = $0.tag
-            return true
-        }
-        return tag
+        return waiting.setLimit(TimeLimit(timeout), of: operation)
     }
 
     private func isAsking(_ operation: OperationID) -> Bool { isAsking && isCurrent(operation) }

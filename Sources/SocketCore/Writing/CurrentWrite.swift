@@ -1,5 +1,5 @@
 /// A queued write: a `WriteRequest` packed with its identifier.
-struct QueuedWrite {
+struct QueuedWrite: QueuedOperation {
     private(set) var contents: WriteContents
     /// How long it may be the current write.
     var limit: TimeLimit

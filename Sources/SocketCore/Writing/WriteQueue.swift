@@ -179,14 +179,7 @@ package struct WriteQueue: ~Copyable, Sendable {
             defer { currentChanged() }
             return current.timer.change(to: TimeLimit(timeout)) ? current.write.tag : nil
         }
-        var tag: Int?
-        _ = waiting.change {
-            guard $0.operation == operation else { return false }
-            $0.limit = TimeLimit(timeout)
-            tag = $0.tag
-            return true
-        }
-        return tag
+        return waiting.setLimit(TimeLimit(timeout), of: operation)
     }
 
     /// The last write of which no byte was sent, or `nil` if there is none.

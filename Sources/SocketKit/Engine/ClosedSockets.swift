@@ -2,7 +2,7 @@ import SocketCore
 
 /// Ended sessions, kept for a while with their reason. Bounded in number and in time.
 struct ClosedSockets {
-    private let limit: Int
+    private var limit: Int
     private let retention: Duration
     private var sockets: [EndedSession] = []
     private var head = 0
@@ -27,6 +27,9 @@ struct ClosedSockets {
         }
         if sockets.count - head > limit { dropFirst() }
     }
+
+    /// Keeps `more` sessions in addition to those that fit now.
+    mutating func makeRoom(for more: Int) { if limit > 0 { limit = max(limit, sockets.count - head + more) } }
 
     /// Returns the sessions that closed less than `retention` ago, oldest first.
     mutating func list(now: MonotonicTime) -> ArraySlice<EndedSession> {

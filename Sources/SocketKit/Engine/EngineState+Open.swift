@@ -55,7 +55,10 @@ extension EngineState {
         return addresses.map { $0.withPort(interface.port) }
     }
 
-    func adopt(_ descriptor: Int32, for handle: AsyncSocket) throws(SocketError) {
+    /// Adopts a connected socket. With the role `accepted` the peer counts as the one that connected.
+    func adopt(
+        _ descriptor: Int32, for handle: AsyncSocket, as role: SocketRole = .client
+    ) throws(SocketError) {
         try checkIdle(handle.session, operation: "adopt")
         try checkReactor("adopt")
         let configuration = handle.configuration
@@ -72,9 +75,9 @@ extension EngineState {
         let failure = kernel.makeNonBlocking(descriptor)
         guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
         counters.opened += 1
-        let connection = Connection(
-            id: id, engine: self, handle: handle,
-            origin: ConnectionOrigin(.client, target: peer.description, settings: Shared(configuration)))
+        let origin = ConnectionOrigin(role, target: peer.description, settings: Shared(configuration))
+        if role == .accepted { origin.prepare(descriptor, for: peer, in: self) }
+        let connection = Connection(id: id, engine: self, handle: handle, origin: origin)
         sessions[connection.id] = .stream(connection)
         handle.sessionBegan(connection.id)
         connection.peer = peer

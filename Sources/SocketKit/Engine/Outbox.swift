@@ -24,7 +24,7 @@ enum Callback: ~Copyable {
         case .socket(let call):
             call.connection { $0.deliver(call.notice) }
             call.giveBack(to: engine)
-        case .missed(let socket, let notice): _ = socket.deliver(notice)
+        case .missed(let socket, let notice): _ = socket.deliver(notice, of: nil)
         case .listener(let listener, let notice):
             if listener.deliver(notice), let id = listener.session { engine.acceptor(id)?.holdBack(true) }
         case .datagram(let socket, let notice): socket.deliver(notice)

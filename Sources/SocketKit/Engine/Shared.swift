@@ -30,6 +30,14 @@ struct Rare<Value> {
     /// The value, or `nil` if it was never used.
     var present: Value? { storage.first }
 
+    /// Whether the value was never used.
+    var isEmpty: Bool { storage.isEmpty }
+
+    /// The value in place, without a copy. There must be one.
+    var existing: Value {
+        _read { yield storage[0] }
+    }
+
     /// Changes the value, or `initial` if it was never used.
     mutating func change<R>(_ initial: @autoclosure () -> Value, _ body: (inout Value) -> R) -> R {
         if storage.isEmpty { storage = [initial()] }

@@ -34,6 +34,18 @@ extension SocketEngine {
     /// The number of the next event.
     package var nextEvent: UInt64 { enter { $0.ring.next } }
 
+    /// Makes room to list the endings of all sessions, with their events, before any that is listed now is dropped. For
+    /// a program that is about to close them all.
+    package func makeRoomForEndings() {
+        enter { state in
+            state.ring.makeRoom(for: state.sessions.count * Self.eventsOfEnding)
+            state.closed.makeRoom(for: state.sessions.count)
+        }
+    }
+
+    /// More events than the ending of a session has.
+    private static let eventsOfEnding = 16
+
     /// Delivers the events that are recorded from now on to `handler`, for logs and metrics.
     ///
     /// Batches arrive on `queue` at the end of a turn, one at a time and in order. The engine never waits. While a

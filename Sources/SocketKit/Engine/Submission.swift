@@ -20,17 +20,20 @@ extension AsyncSocket {
     /// for one that is never found.
     @discardableResult
     func ask(_ action: @autoclosure () -> SocketCommand.Action) -> OperationID {
-        submit(action()) { _, _, _ in false }
+        submit(action(), closesPieces: true) { _, _, _ in false }
     }
 
-    /// Gives the engine a command and returns its identifier. `queue` is the short way for user code within a turn, and
-    /// returns `false` if it cannot be taken.
+    /// Gives the engine a command and returns its identifier. `closesPieces` is `false` if it takes no bytes of the
+    /// stream, so that a task can still fetch the pieces it was handed. `queue` is the short way for user code within a
+    /// turn, and returns `false` if it cannot be taken.
     func submit(
-        _ action: @autoclosure () -> SocketCommand.Action, queue: (EngineState, SocketID, OperationID) -> Bool
+        _ action: @autoclosure () -> SocketCommand.Action, closesPieces: Bool,
+        queue: (EngineState, SocketID, OperationID) -> Bool
     ) -> OperationID {
         var operation = OperationID(0)
         let way = state.withLock { state -> Way in
             operation = state.engine.names.nextOperation()
+            if closesPieces { state.closePieces() }
             if state.engine.isWithinTurn { return .within(BorrowedReference(state.engine), state.session) }
             return post(action(), as: operation, to: state.engine, state.session)
         }
@@ -48,11 +51,13 @@ extension AsyncSocket {
 
     /// Gives the engine a command whose completion goes to `answer` instead of the delegate.
     func ask(
-        _ action: SocketCommand.Action, as operation: OperationID, answer: @escaping OperationAnswer
+        _ action: SocketCommand.Action, as operation: OperationID, wanting wanted: PiecesWanted? = nil,
+        answer: @escaping OperationAnswer
     ) {
         let isRead = if case .read = action { true } else { false }
         let way = state.withLock { state -> Way in
-            state.changeAwaited { $0.add(operation, isRead: isRead, answer) }
+            if isRead { state.closePieces() }
+            state.changeAwaited { $0.add(operation, isRead: isRead, wanting: wanted, answer) }
             if state.engine.isWithinTurn { return .within(BorrowedReference(state.engine), state.session) }
             return post(action, as: operation, to: state.engine, state.session)
         }

@@ -35,7 +35,7 @@ extension AsyncSocket {
     /// error they are in `SocketError.received`.
     public func read(_ request: ReadRequest) async throws(SocketError) -> [UInt8] {
         do throws(FailedOperation) {
-            return try await outcome(request).get()
+            return try await outcome(request).get().bytes
         } catch {
             throw error.thrown
         }
@@ -63,15 +63,21 @@ extension AsyncSocket {
 
     /// Returns what the peer sends, cut after each `delimiter`, which stays at the end of its piece. The last piece may
     /// lack it. Throws `readMaxedOut` if a piece with its delimiter is longer than `limit`; the connection has then
-    /// ended, and nothing more can be sent to the peer. Each step queues one read, and throws `readTimeout` if its
-    /// piece isn't complete within `timeout`, as `chunks` does.
+    /// ended, and nothing more can be sent to the peer.
+    ///
+    /// A step queues one read, and throws `readTimeout` if its piece isn't complete within `timeout`, as `chunks` does.
+    /// The whole pieces that arrived with it, up to 64 KiB of them, then take no read. Nothing more is received for
+    /// them, and what wasn't fetched goes back to the stream, in order, when anything else is requested of it.
     public func lines(
         delimiter: [UInt8] = [13, 10], limit: Int = 65_536, timeout: Duration? = nil
     ) -> SocketChunks {
         SocketChunks(socket: self, request: ReadRequest(.delimiter(delimiter, limit: limit), timeout: timeout))
     }
 
-    func outcome(_ request: ReadRequest) async -> Result<[UInt8], FailedOperation> {
+    /// Queues a read and waits until it ends. The result has the pieces after it that are wanted and have arrived.
+    func outcome(
+        _ request: ReadRequest, wanting wanted: PiecesWanted? = nil, isolation: isolated (any Actor)? = #isolation
+    ) async -> Result<Received, FailedOperation> {
         guard !request.isStanding else {
             let error = SocketError(
                 .badParameter, operation: "read",
@@ -81,15 +87,16 @@ extension AsyncSocket {
                     operation: engine.names.nextOperation(), kind: .read(request.kind), tag: request.tag, done: 0,
                     total: request.total, bytes: [], isStanding: true, error: error))
         }
-        return await outcome(.read(request), as: engine.names.nextOperation())
+        return await outcome(.read(request), as: engine.names.nextOperation(), wanting: wanted)
     }
 
     /// Requests an operation and waits until it ends.
     func outcome(
-        _ action: SocketCommand.Action, as operation: OperationID
-    ) async -> Result<[UInt8], FailedOperation> {
+        _ action: SocketCommand.Action, as operation: OperationID, wanting wanted: PiecesWanted? = nil,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> Result<Received, FailedOperation> {
         await waitForAnswer(orIfCancelled: .failure(unbegun(operation, action))) {
-            ask(action, as: operation, answer: $0)
+            ask(action, as: operation, wanting: wanted, answer: $0)
         } onCancel: { [self] in
             giveUp(operation)
         }
@@ -115,22 +122,42 @@ public struct SocketChunks: AsyncSequence, Sendable {
         Iterator(socket: socket, request: request)
     }
 
-    /// Reads one piece after another.
+    /// Reads one piece after another. A piece that has already been received is returned without the engine.
     public struct Iterator: AsyncIteratorProtocol {
         let socket: AsyncSocket
         let request: ReadRequest
+        @usableFromInline var pieces: PiecesAhead?
+        private var wanted: PiecesWanted
         private var isOver = false
 
         init(socket: AsyncSocket, request: ReadRequest) {
             self.socket = socket
             self.request = request
+            wanted = PiecesWanted(request.kind)
         }
 
         /// Returns the next piece, or `nil` after the peer's FIN. Otherwise throws why the read failed.
+        @inlinable
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> [UInt8]? {
+            if let pieces, !Task.isCancelled, let piece = pieces.next() { return piece }
+            return try await read(isolation: actor)
+        }
+
+        /// Returns the next piece, for callers without an actor.
+        @inlinable
+        public mutating func next() async throws(SocketError) -> [UInt8]? {
+            try await next(isolation: nil)
+        }
+
+        /// Queues a read, and keeps the pieces that arrived with it.
+        @usableFromInline
+        mutating func read(isolation actor: isolated (any Actor)?) async throws(SocketError) -> [UInt8]? {
             guard !isOver else { return nil }
-            switch await socket.outcome(request) {
-            case .success(let bytes): return bytes
+            wanted.adapt(to: pieces)
+            switch await socket.outcome(request, wanting: wanted) {
+            case .success(let received):
+                pieces = received.pieces
+                return received.bytes
             case .failure(let failed):
                 // The next read can continue after a cancelled one, whose bytes are back in the stream, and after a
                 // timeout that left the connection open.
@@ -141,11 +168,6 @@ public struct SocketChunks: AsyncSequence, Sendable {
                 if let error, error.reason != .closedByPeer { throw error }
                 return failed.bytes.isEmpty ? nil : failed.bytes
             }
-        }
-
-        /// Returns the next piece, for callers without an actor.
-        public mutating func next() async throws(SocketError) -> [UInt8]? {
-            try await next(isolation: nil)
         }
     }
 }

@@ -36,12 +36,12 @@ extension AsyncSocket: DeliveringHandle {
     /// Why the last session ended, or `nil` if the local side closed it.
     var lastError: SocketError? { closeRecord?.error }
 
-    func awaits(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.operations[operation] != nil } }
+    func awaits(_ operation: OperationID) -> Bool { state.withLock { $0.isAwaited && $0.awaited.awaits(operation) } }
 
     /// Whether the task that awaits this operation was cancelled and has no answer yet.
     func hasGivenUp(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.isGivenUp(operation) } }
 
-    var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
+    var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads } }
 
     /// Whether there is a delegate, or `nil` if callbacks don't run on the engine's queue or a task awaits something.
     func hasInlineDelegate(in engine: EngineState) -> Bool? {
@@ -57,7 +57,7 @@ extension AsyncSocket: DeliveringHandle {
     /// How callbacks are delivered, for a snapshot. `reading` is the current read.
     func callbacks(reading: OperationID?, in engine: EngineState) -> CallbackSnapshot {
         let (isAwaited, pump, delegate) = state.withLock { state in
-            (reading.map { state.awaited.operations[$0] != nil } ?? true, state.pump, state.delegate)
+            (reading.map { state.awaited.awaits($0) } ?? true, state.pump, state.delegate)
         }
         // This may be the delegate's last reference.
         if let delegate { engine.retire(delegate) }
@@ -73,18 +73,22 @@ extension AsyncSocket: DeliveringHandle {
     private enum Way {
         case here((any AsyncSocketDelegate)?)
         case pump(DelegatePump)
-        case awaited([@Sendable () -> Void])
+        case awaited(AwaitedNotice)
         case nowhere
     }
 
-    /// Answers the awaiting task, or calls the delegate on its queue. Returns `true` if so much waits for that queue
+    /// Answers the awaiting task, or calls the delegate on its queue. `connection` is `nil` for a command that missed
+    /// its session. Returns `true` if so much waits for that queue
     /// that the session must stop reading from the kernel; `caughtUp` is posted when it can resume.
     @inline(__always)
-    func deliver(_ notice: SocketNotice) -> Bool {
+    func deliver(_ notice: SocketNotice, of connection: Connection?) -> Bool {
         let way = state.withLock { state -> Way in
             if state.isAwaited {
-                let resume = state.changeAwaited { $0.absorb(notice) }
-                if !resume.isEmpty { return .awaited(resume) }
+                switch state.changeAwaited({ $0.absorb(notice) }) {
+                case .isNotAwaited: break
+                case .answers(let answers) where answers.isEmpty: break
+                case let awaited: return .awaited(awaited)
+                }
             }
             guard let pump = state.pump else { return .here(state.delegate) }
             if !state.hearsOfWrites, case .wrote = notice { return .nowhere }
@@ -96,10 +100,25 @@ extension AsyncSocket: DeliveringHandle {
             return false
         case .pump(let pump):
             return weigh(notice, andSendBy: pump)
-        case .awaited(let resume):
-            resume.forEach { $0() }
-            return notice.isCompletion ? false : deliverBesides(notice)
+        case .awaited(let awaited): return answer(awaited, notice, of: connection)
         case .nowhere: return false
+        }
+    }
+
+    /// Answers the awaiting tasks. Not inlined, because `deliver` is part of the loop that runs the callbacks.
+    @inline(never)
+    private func answer(_ awaited: AwaitedNotice, _ notice: SocketNotice, of connection: Connection?) -> Bool {
+        switch awaited {
+        case .isNotAwaited, .answersNobody: return false
+        case .answer(let answer, let result, let wanted):
+            answer(
+                result.map { bytes in
+                    Received(bytes: bytes, pieces: wanted.flatMap { connection?.handPieces($0, to: self) })
+                })
+            return false
+        case .answers(let answers):
+            answers.forEach { $0() }
+            return deliverBesides(notice)
         }
     }
 
@@ -190,7 +209,7 @@ extension AsyncSocket: DeliveringHandle {
         _ request: ReadRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {
         let operation = engine.names.nextOperation()
-        ask(.read(request), as: operation) { answer(operation, $0) }
+        ask(.read(request), as: operation) { answer(operation, $0.map(\.bytes)) }
         return operation
     }
 
@@ -199,7 +218,7 @@ extension AsyncSocket: DeliveringHandle {
         _ request: WriteRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {
         let operation = engine.names.nextOperation()
-        ask(.write(request), as: operation) { answer(operation, $0) }
+        ask(.write(request), as: operation) { answer(operation, $0.map(\.bytes)) }
         return operation
     }
 

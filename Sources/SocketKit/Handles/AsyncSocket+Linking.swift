@@ -10,6 +10,14 @@ extension AsyncSocket {
         engine.post(.leg(theirs, .link(mine)))
     }
 
+    /// Adopts a connected socket as `adopt(descriptor:)` does, as if a listener had accepted it. `didConnectTo` is not
+    /// called.
+    package func adopt(accepted descriptor: Int32) throws(SocketError) {
+        try enter { state, _ in
+            Result { () throws(SocketError) in try state.adopt(descriptor, for: self, as: .accepted) }
+        }.get()
+    }
+
     /// Records on both legs that the server receives the client's request with a rewritten head, `came` bytes long
     /// before and `sent` after. Call it on the client's leg. Has no effect without a session.
     package func markHeadRewritten(to server: AsyncSocket, came: Int, sent: Int) {

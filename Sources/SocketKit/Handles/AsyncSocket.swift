@@ -212,7 +212,7 @@ public final class AsyncSocket: Sendable {
     /// `didFail` reports why.
     @discardableResult
     public func read(_ request: ReadRequest) -> OperationID {
-        submit(.read(request)) {
+        submit(.read(request), closesPieces: true) {
             $0.queueAtOnce(request, of: $1, as: $2)
         }
     }
@@ -222,7 +222,7 @@ public final class AsyncSocket: Sendable {
     @discardableResult
     public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
-        return submit(.write(request)) {
+        return submit(.write(request), closesPieces: false) {
             $0.queueAtOnce(request, of: $1, as: $2)
         }
     }
@@ -234,7 +234,7 @@ public final class AsyncSocket: Sendable {
         contentsOf owner: any ContiguousBytesOwner, timeout: Duration? = nil, tag: Int = 0
     ) -> OperationID {
         let request = WriteRequest(contentsOf: owner, timeout: timeout, tag: tag)
-        return submit(.write(request)) {
+        return submit(.write(request), closesPieces: false) {
             $0.queueAtOnce(request, of: $1, as: $2)
         }
     }

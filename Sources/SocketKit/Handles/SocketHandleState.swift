@@ -16,9 +16,17 @@ struct SocketHandleState: HandleStorage, ~Copyable {
         core = HandleCore(session: session, delegate: delegate, pump: pump, configuration: configuration)
     }
 
-    var isAwaited: Bool { rare.present.map { !$0.awaited.isEmpty } ?? false }
+    var isAwaited: Bool { !rare.isEmpty && !rare.existing.awaited.isEmpty }
 
     var awaited: AwaitedAnswers { rare.present?.awaited ?? AwaitedAnswers() }
+
+    /// Closes the pieces that a task fetches without the engine, because something else is requested of the stream.
+    mutating func closePieces() {
+        if !rare.isEmpty { rare.changePresent { $0.pieces.take()?.close() } }
+    }
+
+    /// Keeps pieces that were handed to a task, to close them.
+    mutating func keep(_ pieces: PiecesAhead) { rare.changePresent { $0.pieces = pieces } }
 
     mutating func changeAwaited<R>(_ body: (inout AwaitedAnswers) -> R) -> R {
         rare.change(RareHandleState()) { body(&$0.awaited) }
@@ -28,4 +36,6 @@ struct SocketHandleState: HandleStorage, ~Copyable {
 /// State that most handles never need.
 private struct RareHandleState {
     var awaited = AwaitedAnswers()
+    /// Pieces that a task fetches without the engine.
+    var pieces: PiecesAhead?
 }

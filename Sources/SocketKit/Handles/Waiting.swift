@@ -5,17 +5,18 @@ typealias Answer<Value> = @Sendable (Value) -> Void
 
 /// Waits for one answer. Everything that can be awaited waits here.
 ///
-/// `begin` registers the answer and makes the request. `giveUp` runs when the task is cancelled, perhaps before `begin`
-/// and perhaps twice. It removes the answer and calls it, or makes the engine call it, whatever the peer does. A
-/// registered answer is removed under the lock of its handle, and only the code that removes it calls it. If the task
-/// is cancelled before this is called, `begin` doesn't run and the result is `cancelled`.
+/// `begin` registers the answer and makes the request, or calls the answer at once. `giveUp` runs when the task is
+/// cancelled, perhaps before `begin` and perhaps twice. It removes the answer and calls it, or makes the engine call it,
+/// whatever the peer does. A registered answer is removed under the lock of its handle, and only the code that removes
+/// it calls it; `AnswerContinuation` relies on that. If the task is cancelled before this is called, `begin` doesn't run
+/// and the result is `cancelled`.
 func waitForAnswer<Value: Sendable>(
     orIfCancelled cancelled: @autoclosure () -> Value, isolation: isolated (any Actor)? = #isolation,
-    _ begin: (@escaping Answer<Value>) -> Void, onCancel giveUp: @escaping @Sendable () -> Void
+    _ begin: (@escaping Answer<Value>) -> Void, onCancel giveUp: @Sendable () -> Void
 ) async -> Value {
     if Task.isCancelled { return cancelled() }
     return await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
+        await withAnswerContinuation { (continuation: AnswerContinuation<Value>) in
             begin { continuation.resume(returning: $0) }
             // Cancelled before the answer was registered, so the handler below may have found none.
             if Task.isCancelled { giveUp() }

@@ -1,6 +1,7 @@
 import CSocketKitSystem
 import Glibc
 import SocketCore
+import Synchronization
 
 extension LinuxKernel {
     package func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot {
@@ -49,12 +50,20 @@ extension LinuxKernel {
         answer.sendQueue = known(Int64(csystem_send_queue(descriptor)))
     }
 
-    /// Reports the connections that wait at a Unix-domain listener, and the most that may.
+    /// Reports the connections that wait at a Unix-domain listener, and the most that may. A kernel without the
+    /// interface is asked only once.
     private func fillBacklog(of descriptor: Int32, in answer: inout KernelSnapshot) {
-        guard let backlog = SocketDiagnosis.backlog(ofUnixListener: descriptor) else { return }
-        answer.receiveQueue = backlog.waiting
-        answer.sendQueue = backlog.limit
+        guard !Self.lacksDiagnosis.load(ordering: .relaxed) else { return }
+        var (waiting, limit): (Int64, Int64) = (-1, -1)
+        let failure = csystem_unix_backlog(descriptor, &waiting, &limit)
+        // ENOENT is also returned if the module is missing, which must not be looked for ten times a second.
+        if failure == ENOENT { Self.lacksDiagnosis.store(true, ordering: .relaxed) }
+        guard failure == 0 else { return }
+        answer.receiveQueue = known(waiting)
+        answer.sendQueue = known(limit)
     }
+
+    private static let lacksDiagnosis = Atomic(false)
 
     private func fillState(from info: csystem_tcp_info, in answer: inout KernelSnapshot) {
         answer.state = Self.stateNames.indices.contains(Int(info.state)) ? Self.stateNames[Int(info.state)] : nil

@@ -40,10 +40,18 @@ package enum StandardStream: Int32, Sendable {
         }
 
         /// How long poll(2) may wait, in milliseconds, or -1 for no limit.
-        fileprivate var patience: Int32 {
-            deadline().map { Int32(clamping: max(0, ($0 - .now).wholeNanoseconds + 999_999) / 1_000_000) } ?? -1
-        }
+        fileprivate var patience: Int32 { StandardStream.patience(until: deadline()) }
     }
+
+    private static func patience(until instant: ContinuousClock.Instant?) -> Int32 {
+        instant.map { Int32(clamping: max(0, ($0 - .now).wholeNanoseconds + 999_999) / 1_000_000) } ?? -1
+    }
+
+    /// When lines for standard error are given up that nothing reads, or `nil` while they wait.
+    private static let errorsEnd = Lock<ContinuousClock.Instant?>(nil)
+
+    /// Gives up lines for standard error that nothing has read by then, because the program must end.
+    package static func giveUpErrors(at instant: ContinuousClock.Instant) { errorsEnd.withLock { $0 = instant } }
 
     /// Whether the stream is a terminal.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
@@ -111,7 +119,8 @@ package enum StandardStream: Int32, Sendable {
         var polled = [pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)]
         if let interruption { polled.append(pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)) }
         while true {
-            let count = poll(&polled, nfds_t(polled.count), interruption?.patience ?? -1)
+            let end = self == .error ? Self.errorsEnd.withLock { $0 } : nil
+            let count = poll(&polled, nfds_t(polled.count), interruption?.patience ?? Self.patience(until: end))
             if count > 0, let interruption, polled[1].revents != 0, interruption.isWanted() { return false }
             if count > 0, polled[0].revents != 0 { return true }
             if count == 0 { return false }

@@ -156,7 +156,7 @@ enum Session {
     /// are not considered; see `changesByItself`.
     var isSettled: Bool {
         switch self {
-        case .stream(let connection): connection.hasMeasuredAll
+        case .stream(let connection): connection.isSettled
         case .listener: true
         case .datagrams(let session): session.isSettled
         }

@@ -14,6 +14,9 @@ final class TLSLayer {
     var session: TLSSession?
     var began: MonotonicTime?
     var handshakeTime: Duration?
+    /// When the verdict on the peer's certificate was requested, and how long it took.
+    var questioned: MonotonicTime?
+    var verdictTime = Duration.zero
     /// The facts about the session, once the handshake is complete.
     var facts: TLSSession.Facts?
     /// The question about the peer's certificate that awaits its verdict.
@@ -110,6 +113,7 @@ struct MovedTLS: Sendable {
     private let asked: MonotonicTime
     private let began: MonotonicTime?
     private let handshakeTime: Duration?
+    private let verdict: (questioned: MonotonicTime?, time: Duration)
     private let facts: TLSSession.Facts?
     private let question: TLSTrust?
     private let hasMore: Bool
@@ -126,6 +130,7 @@ struct MovedTLS: Sendable {
         asked = layer.asked
         began = layer.began
         handshakeTime = layer.handshakeTime
+        verdict = (layer.questioned, layer.verdictTime)
         facts = layer.facts
         question = layer.question
         hasMore = layer.hasMore
@@ -141,6 +146,7 @@ struct MovedTLS: Sendable {
         layer.asked = asked
         layer.began = began
         layer.handshakeTime = handshakeTime
+        (layer.questioned, layer.verdictTime) = verdict
         layer.facts = facts
         layer.question = question
         layer.hasMore = hasMore

@@ -36,13 +36,24 @@ enum TLSReasons {
 }
 
 /// A file of TLS secrets in Wireshark's format (SSLKEYLOGFILE).
-final class KeyLogFile: Sendable {
+package final class KeyLogFile: Sendable {
+    private let path: String
     private let descriptor: Int32
+    /// What could not be written, by file: the number of lines, and why the first of them was lost.
+    private static let missing = Lock<[String: (count: Int, why: Int32)]>([:])
+
+    /// The lines that files of this process lack, a sentence for each file.
+    package static var losses: [String] {
+        missing.withLock { $0 }.sorted { $0.key < $1.key }.map { path, lost in
+            "key log \(path): \(lost.count) lines are missing: \(SocketError.words(lost.why))"
+        }
+    }
 
     /// Opens the file to append lines. A new one has mode 0600. Throws `badParameter` if that fails, or if the file is a
     /// symbolic link, belongs to another user or has a second name. The owner of such a file could read the secrets, or
     /// have them written to one of the caller's files.
     init(_ path: String) throws(SocketError) {
+        self.path = path
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
         descriptor = path.withNative { open($0, flags, 0o600) }
         guard descriptor >= 0 else {
@@ -59,8 +70,12 @@ final class KeyLogFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    /// Writes a line. A handshake does not fail because of a full disk, so a line that is lost is counted.
     func add(_ line: String) {
         let bytes = Array((line + "\n").utf8)
-        _ = write(descriptor, bytes, bytes.count)
+        let count = write(descriptor, bytes, bytes.count)
+        guard count < bytes.count else { return }
+        let why = count < 0 ? errno : ENOSPC
+        Self.missing.withLock { $0[path, default: (0, why)].count += 1 }
     }
 }

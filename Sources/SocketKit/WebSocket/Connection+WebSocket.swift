@@ -4,6 +4,7 @@ import SocketCore
 extension Connection {
     /// Turns this connection into a WebSocket's.
     func begin(_ layer: WebSocketLayer) {
+        recallPieces()
         layers.taker = .webSocket(layer)
         layer.begin(on: self)
         finishStep()

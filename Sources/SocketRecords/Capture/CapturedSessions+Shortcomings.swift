@@ -24,11 +24,8 @@ extension CapturedSessions {
             sum(\.early).times(
                 "byte from before the first one captured of its connection, left out",
                 "bytes from before the first ones captured of their connections, left out"),
-            sum(\.differing).times(
-                "retransmitted byte that differed, ignored", "retransmitted bytes that differed, ignored"),
-            sum(\.outside).times("segment outside the window, ignored", "segments outside the window, ignored"),
-            sum(\.ignoredResets).times(
-                "reset that its receiver did not take, ignored", "resets that their receivers did not take, ignored"),
+        ]
+        let unread = [
             skipped.times("packet that is neither TCP nor UDP", "packets that are neither TCP nor UDP"),
             parser.broken.times(
                 "packet with invalid or incomplete headers", "packets with invalid or incomplete headers"),
@@ -37,8 +34,12 @@ extension CapturedSessions {
             lostFragments.times(
                 "fragment of an incomplete packet, or too many", "fragments of incomplete packets, or too many"),
         ]
-        return unreadLinks + [beganBefore].compactMap { $0 } + counts.compactMap { $0 }
+        return unreadLinks + [beganBefore].compactMap { $0 } + counts.compactMap { $0 } + ignored
+            + unread.compactMap { $0 }
     }
+
+    /// What was captured and not taken for a part of a connection, as text, in the sessions that were forgotten too.
+    package var ignored: [String] { sessions.reduce(into: forgottenParts) { $0.add($1) }.words }
 
     /// The most connections that are named.
     private static let namedLimit = 5
@@ -51,6 +52,28 @@ extension CapturedSessions {
         let named = names.prefix(Self.namedLimit).joined(separator: ", ")
         return named + (count > Self.namedLimit ? " and \(count - Self.namedLimit) more" : "")
             + " began before the capture"
+    }
+}
+
+/// The parts of connections that were ignored.
+struct IgnoredParts: Sendable {
+    private var differing: UInt64 = 0
+    private var outside: UInt64 = 0
+    private var resets: UInt64 = 0
+
+    mutating func add(_ session: CapturedSession) {
+        differing &+= session.differing
+        outside &+= session.outside
+        resets &+= session.ignoredResets
+    }
+
+    var words: [String] {
+        [
+            differing.times("retransmitted byte that differed, ignored", "retransmitted bytes that differed, ignored"),
+            outside.times("segment outside the window, ignored", "segments outside the window, ignored"),
+            resets.times(
+                "reset that its receiver did not take, ignored", "resets that their receivers did not take, ignored"),
+        ].compactMap { $0 }
     }
 }
 

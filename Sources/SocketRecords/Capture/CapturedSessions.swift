@@ -27,6 +27,8 @@ package struct CapturedSessions: Sendable {
     package private(set) var sessions: [CapturedSession] = []
     /// The last snapshots of sessions that have not changed since.
     private var shown: [SocketSnapshot?] = []
+    /// What was ignored of the sessions that are no longer listed.
+    private(set) var forgottenParts = IgnoredParts()
     /// The number of packets of sessions beyond the limit.
     package private(set) var refused: UInt64 = 0
     /// The number of packets that the capture reports as lost.
@@ -220,6 +222,7 @@ package struct CapturedSessions: Sendable {
             cost -= session.store.cost
             remembered -= session.remembered
             waiting -= session.waiting
+            forgottenParts.add(session)
         }
         sessions.removeAll { gone.contains($0.id.number) }
         flows = flows.filter { !gone.contains($0.value.latest) }

@@ -130,20 +130,28 @@ package struct PacketParser: Sendable {
 
     private mutating func parseIPv6(_ start: CaptureCursor, _ wire: Int, _ time: Int64) -> ParsedPacket? {
         var cursor = start
-        guard cursor.skip(4), let said: UInt16 = cursor.number(), var next = cursor.byte(), cursor.skip(1),
+        guard cursor.skip(4), let said: UInt16 = cursor.number(), let next = cursor.byte(), cursor.skip(1),
             let source = cursor.take(16), let destination = cursor.take(16),
             let from = IPAddress(networkBytes: source), let to = IPAddress(networkBytes: destination)
         else { return refuse() }
-        var length = Self.length(said, wire: wire - 40, captured: cursor.left)
+        return upper(next, from, to, cursor, Self.length(said, wire: wire - 40, captured: cursor.left), time)
+    }
+
+    /// Parses what follows an IPv6 header: further headers, then a fragment, TCP or UDP. `time` is `nil` for a packet
+    /// that was put together, which contains no fragments.
+    private mutating func upper(
+        _ first: UInt8, _ from: IPAddress, _ to: IPAddress, _ start: CaptureCursor, _ whole: Int, _ time: Int64?
+    ) -> ParsedPacket? {
+        var (next, cursor, length) = (first, start, whole)
         for _ in 0..<8 where Self.extensions.contains(next) {
             let left = cursor.left
             guard let following = cursor.byte(), let size = cursor.byte() else { return refuse() }
             if next == 44 {
-                guard let place: UInt16 = cursor.number(), let identification: UInt32 = cursor.number() else {
+                guard let time, let place: UInt16 = cursor.number(), let identification: UInt32 = cursor.number() else {
                     return refuse()
                 }
                 let key = FragmentStore.Key(source: from, destination: to, identification: identification, following)
-                return whole(
+                return self.whole(
                     key, cursor.rest.prefix(max(0, length - 8)), at: Int(place & 0xFFF8), isLast: place & 1 == 0,
                     max(0, length - 8), time)
             }
@@ -166,7 +174,10 @@ package struct PacketParser: Sendable {
             return nil
         }
         guard let whole = fragments.add(bytes, at: offset, isLast: isLast, of: key, time) else { return nil }
-        return transport(key.number, key.source, key.destination, whole[...], whole.count)
+        guard case .v6 = key.source else {
+            return transport(key.number, key.source, key.destination, whole[...], whole.count)
+        }
+        return upper(key.number, key.source, key.destination, CaptureCursor(whole[...]), whole.count, nil)
     }
 
     private mutating func transport(

@@ -6,7 +6,15 @@ package struct RecentRecording: Sendable {
     private struct Kept: Sendable {
         var update: RecordedUpdate
         var cost: Int
+        /// The number of snapshots that it was made from.
+        var snapshots = 1
         var time: MonotonicTime { update.tick.time }
+
+        func merged(with next: Kept) -> Kept {
+            var update = update
+            update.merge(next.update)
+            return Kept(update: update, cost: update.cost, snapshots: snapshots + next.snapshots)
+        }
     }
 
     /// The state before the first kept update.
@@ -29,6 +37,9 @@ package struct RecentRecording: Sendable {
     /// The number of earlier events that are kept for a viewer who returns to the present, which is as many as the
     /// viewer's log holds.
     private static let eventLimit = 20_000
+    /// For how long every snapshot is kept, and how far apart those before it are, where memory is short.
+    private static let sharpness = Duration.seconds(5)
+    private static let coarseness = Duration.seconds(1)
     /// The approximate contents of one frame, in bytes.
     private static let chunk = 1 << 20
 
@@ -87,12 +98,32 @@ package struct RecentRecording: Sendable {
         return RecordedUpdate(frames: frames, tick: changes.tick(of: snapshot))
     }
 
+    /// Keeps the states before the last few seconds by the second. Every event and byte stays.
+    private mutating func thin() {
+        guard let sharp = kept.last.map({ $0.time + (.zero - Self.sharpness) }) else { return }
+        var thinned: [Kept] = []
+        // The first one of the run stays, because times are counted from it.
+        var before = base.lastUpdate
+        for next in kept {
+            guard let last = thinned.last, let begin = before, next.time < sharp, next.time - begin <= Self.coarseness
+            else {
+                before = thinned.last?.time ?? before
+                thinned.append(next)
+                continue
+            }
+            thinned[thinned.count - 1] = last.merged(with: next)
+        }
+        cost = thinned.reduce(0) { $0 + $1.cost }
+        (updates, head) = (thinned, 0)
+    }
+
     /// Moves the beginning forward. The latest snapshot always stays.
     private mutating func makeRoom() {
+        if cost > limit { thin() }
         while kept.count > 1, let last = kept.last {
             let isOld = last.time - kept[head + 1].time >= span
             guard isOld || cost > limit else { break }
-            if !isOld { dropped += 1 }
+            if !isOld { dropped += UInt64(kept[head].snapshots) }
             advance()
         }
         instants.drop(before: first ?? .zero)

@@ -9,6 +9,32 @@ struct RecordedUpdate: Sendable {
     var events: [SocketEvent] {
         frames.flatMap { frame -> [SocketEvent] in if case .events(let events) = frame { events } else { [] } }
     }
+
+    /// Adds the update after this one. Only the later state of a session remains, and all events and traffic.
+    mutating func merge(_ next: RecordedUpdate) {
+        var states: [SocketID: SocketSnapshot] = [:]
+        var others: [InspectionFrame] = []
+        for frame in frames + next.frames {
+            switch frame {
+            case .sockets(let sockets): for socket in sockets { states[socket.id] = socket }
+            default: others.append(frame)
+            }
+        }
+        if hasPeers, next.hasPeers, let former = others.firstIndex(where: \.isPeers) { others.remove(at: former) }
+        let sockets = states.values.sorted { $0.id < $1.id }
+        let place = others.first?.isHello == true ? 1 : 0
+        if !sockets.isEmpty { others.insert(.sockets(sockets), at: place) }
+        let removed = tick.removed
+        (frames, tick) = (others, next.tick)
+        tick.removed = removed + tick.removed
+    }
+
+    private var hasPeers: Bool { frames.contains(where: \.isPeers) }
+}
+
+extension InspectionFrame {
+    fileprivate var isPeers: Bool { if case .peers = self { true } else { false } }
+    fileprivate var isHello: Bool { if case .hello = self { true } else { false } }
 }
 
 /// The latest states of a recording that were passed on the way to an instant, as many as a viewer can process at once.

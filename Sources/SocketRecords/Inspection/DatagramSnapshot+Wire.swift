@@ -6,17 +6,17 @@ extension DatagramSnapshot: WireMessage {
     package static var blank: DatagramSnapshot { DatagramSnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &mode)
-        try coder.field(2, &flags)
-        try coder.field(3, &locals)
-        try coder.field(4, &groups)
-        try coder.field(5, &counters)
-        try coder.field(6, &kernelDrops)
-        try coder.field(7, &peers)
-        try coder.field(8, &peerCount)
-        try coder.field(9, &peersForgotten)
-        try coder.field(10, &client)
-        try coder.field(11, &associations)
+        try coder.field(1, &mode, "mode", "how it receives")
+        try coder.field(2, &flags, "flags", "GCDAsyncUdpSocket's flags")
+        try coder.field(3, &locals, "locals", "the addresses it is bound to")
+        try coder.field(4, &groups, "groups", "the groups it has joined")
+        try coder.inlined(5, &counters)
+        try coder.field(6, &kernelDrops, "kernel_drops", "dropped by the kernel for lack of room")
+        try coder.field(7, &peers, "peers", "the 16 busiest peers")
+        try coder.field(8, &peerCount, "peers_known", "how many are known")
+        try coder.field(9, &peersForgotten, "peers_forgotten", "how many are not known any more")
+        try coder.field(10, &client, "client", "for a relay's association, its client")
+        try coder.field(11, &associations, "associations", "for the socket that clients send to, those of a relay")
     }
 }
 
@@ -24,10 +24,10 @@ extension AssociationCounts: WireMessage {
     package static var blank: AssociationCounts { AssociationCounts() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &open)
-        try coder.field(2, &opened)
-        try coder.field(3, &expired)
-        try coder.field(4, &evicted)
+        try coder.field(1, &open, "open", "how many there are")
+        try coder.field(2, &opened, "opened", "how many there were in all")
+        try coder.field(3, &expired, "expired", "how many ended because they were quiet")
+        try coder.field(4, &evicted, "evicted", "how many ended for lack of room")
     }
 }
 
@@ -42,15 +42,20 @@ extension DatagramCounters: WireMessage {
     package static var blank: DatagramCounters { DatagramCounters() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &received)
-        try coder.field(2, &sent)
-        try coder.field(3, &failed)
-        try coder.field(4, &filteredIn)
-        try coder.field(5, &filteredOut)
-        try coder.field(6, &foreign)
-        try coder.field(7, &unfetched)
-        try coder.field(8, &truncated)
-        try coder.field(9, &errors)
+        try coder.field(1, &received, "received", "datagrams received")
+        try coder.field(2, &sent, "sent", "datagrams sent")
+        try coder.field(3, &failed, "failed", "datagrams that could not be sent")
+        try coder.field(4, &filteredIn, "dropped_by_receive_filter", "received, and rejected by the filter")
+        try coder.field(
+            5, &filteredOut, "dropped_by_send_filter", "not sent, because the filter rejected them",
+            after: "dropped_backlog_full")
+        try coder.field(
+            6, &foreign, "dropped_foreign", "not from the connected peer", after: "dropped_by_receive_filter")
+        try coder.field(
+            7, &unfetched, "dropped_backlog_full", "dropped because the program did not keep up",
+            after: "dropped_foreign")
+        try coder.field(8, &truncated, "truncated", "longer than the program wanted")
+        try coder.field(9, &errors, "errors", "errors that the kernel reported", after: "failed")
     }
 }
 
@@ -58,12 +63,12 @@ extension DatagramPeer: WireMessage {
     package static var blank: DatagramPeer { DatagramPeer(address: .unnamed, lastActivity: .zero) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &address)
-        try coder.field(2, &packetsReceived)
-        try coder.field(3, &received)
-        try coder.field(4, &packetsSent)
-        try coder.field(5, &sent)
-        try coder.field(6, &lastActivity)
+        try coder.field(1, &address, "address", "its address")
+        try coder.field(2, &packetsReceived, "received", "datagrams from it")
+        try coder.field(3, &received, "received_bytes", "their bytes")
+        try coder.field(4, &packetsSent, "sent", "datagrams to it")
+        try coder.field(5, &sent, "sent_bytes", "their bytes")
+        try coder.field(6, &lastActivity, "last_activity", "when the last one passed")
     }
 }
 

@@ -6,32 +6,36 @@ extension HostSnapshot: WireMessage {
     package static var blank: HostSnapshot { HostSnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &transport)
+        let isUnix = transport.isUnix
+        try coder.field(1, &transport, "transport", "what it is")
         try coder.field(2, &state)
         try coder.field(3, &cookie)
         try coder.field(4, &namespace)
-        try coder.field(5, &inode)
-        try coder.field(6, &user)
-        try coder.field(7, &program)
-        try coder.field(8, &process)
+        try coder.field(5, &inode, "inode", "its inode")
+        try coder.field(6, &user, "user", "the user that owns it", after: "")
+        try coder.field(7, &program, "program", "its program; null if unknown", after: "")
+        try coder.field(8, &process, "process", "the process of that program", after: "program")
         try coder.field(9, &programUser)
         try coder.field(10, &userName)
-        try coder.field(11, &others)
+        try coder.field(11, &others, "other_processes", "how many others have it open, too", after: "process")
         try coder.field(12, &owners)
-        try coder.field(13, &unread)
-        try coder.field(14, &unsent)
-        try coder.field(15, &waiting)
-        try coder.field(16, &waitingLimit)
-        try coder.field(17, &asks)
-        try coder.field(18, &asksFor)
+        try coder.field(13, &unread, "unread_bytes", "what its program has not read")
+        try coder.field(14, &unsent, "unsent_bytes", "what the peer has not acknowledged", known: !isUnix)
+        try coder.field(15, &waiting, "waiting", "for a listener, the connections that wait")
+        try coder.field(16, &waitingLimit, "waiting_limit", "for a listener, its backlog")
+        try coder.field(17, &asks, "asks", "what a thread waits for (`recv`, `send 48M`, `epoll in`, `nobody`)")
+        try coder.field(18, &asksFor, "asks_for_s", "for how long")
         try coder.field(19, &asksWords)
         try coder.field(20, &evidence)
-        try coder.field(21, &peer)
-        try coder.field(22, &peerProgram)
+        try coder.field(21, &peer, "peer_id", "the socket at the other end, if that is on this host")
+        try coder.field(22, &peerProgram, "peer_program", "the program at the other end, if that is on this host")
         try coder.field(23, &cgroup)
-        try coder.field(24, &container)
-        try coder.field(25, &blocks)
-        try coder.field(26, &closesOnExec)
+        try coder.field(
+            24, &container, "container", "the name of its container, or the first digits of its identifier",
+            after: "asks_for_s")
+        try coder.field(
+            25, &blocks, "blocking", "whether that program's descriptor has no O_NONBLOCK; null if not examined")
+        try coder.field(26, &closesOnExec, "cloexec", "whether it has O_CLOEXEC; null if not examined")
         try coder.field(27, &tcp)
         try coder.field(28, &verdicts)
     }
@@ -52,8 +56,12 @@ extension HostSnapshot.TCP: WireMessage {
     }
 }
 
-extension HostFinding: WireMessage {
-    package static var blank: HostFinding { HostFinding("", severity: 0, "", evidence: "") }
+extension Verdict: WireMessage {
+    package static var blank: Verdict {
+        var blank = Verdict("")
+        (blank.severity, blank.evidence) = (.note, .queues)
+        return blank
+    }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &lint)
@@ -82,6 +90,16 @@ extension HostNamespace: WireMessage {
 }
 
 extension HostTransport: WireWord {}
+
+// An unknown severity or evidence is one of a later version.
+extension Severity: WireAlias {
+    package var written: Int { rawValue }
+    package init(written: Int) { self = Severity(rawValue: written) ?? .warning }
+}
+
+extension Evidence: WireWord {
+    package init(written: String) { self = Evidence(rawValue: written) ?? .queues }
+}
 
 extension HostState: WireAlias {
     package var written: Int { Int(rawValue) }
@@ -116,8 +134,8 @@ extension PeerEnd: WireMessage {
     package static var blank: PeerEnd { PeerEnd() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &program)
-        try coder.field(2, &unread)
+        try coder.inlined(1, &program)
+        try coder.field(2, &unread, "unread_bytes", "what that program has not read")
         try coder.field(3, &unsent)
         try coder.field(4, &isClosing)
         try coder.field(5, &hasReadEnd)
@@ -129,9 +147,9 @@ extension PeerEnd.Program: WireMessage {
     package static var blank: PeerEnd.Program { PeerEnd.Program(process: 0, name: "", descriptor: 0) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &process)
-        try coder.field(2, &name)
-        try coder.field(3, &descriptor)
+        try coder.field(1, &process, "process", "its process")
+        try coder.field(2, &name, "program", "its name", after: "")
+        try coder.field(3, &descriptor, "fd", "its descriptor")
         try coder.field(4, &isStopped)
     }
 }

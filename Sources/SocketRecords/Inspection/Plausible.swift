@@ -1,17 +1,15 @@
 import SocketCore
 
 // Limits another program's claims to what is possible, because views rely on it. Each number is already within
-// `WireLimit`. Here the relations between several are corrected.
+// `WireLimit`, and no count of the table of facts is below 0. Here the relations between several are corrected.
 
 extension SocketSnapshot {
     /// Corrects contradictory values.
     mutating func makePlausible() {
         reading.makePlausible()
         writing.makePlausible()
-        prebuffered = max(0, prebuffered)
         if connect != nil { connect?.makePlausible() }
         if datagrams != nil { datagrams?.makePlausible() }
-        if closed != nil { closed?.makePlausible() }
         if kernel != nil { kernel?.makePlausible() }
         if webSocket != nil { webSocket?.makePlausible() }
         fault?.makePlausible()
@@ -20,7 +18,6 @@ extension SocketSnapshot {
 
 extension FaultSnapshot {
     fileprivate mutating func makePlausible() {
-        delayedBytes = max(0, delayedBytes)
         guard var held = hold else { return }
         (held.upstreamBytes, held.downstreamBytes) = (max(0, held.upstreamBytes), max(0, held.downstreamBytes))
         held.upstreamNext = Array(held.upstreamNext.prefix(min(held.upstreamBytes, Hold.preview)))
@@ -35,8 +32,6 @@ extension QueueSnapshot {
         if pending.count > Self.listingLimit { pending.removeLast(pending.count - Self.listingLimit) }
         for index in pending.indices { pending[index].makePlausible() }
         pendingCount = max(pending.count, pendingCount)
-        pendingBytes = max(0, pendingBytes)
-        barrier = barrier.map { max(0, $0) }
     }
 }
 
@@ -75,18 +70,8 @@ extension DatagramSnapshot {
     fileprivate mutating func makePlausible() { peerCount = max(peers.count, peerCount) }
 }
 
-extension CloseRecord {
-    fileprivate mutating func makePlausible() {
-        (readsLost, writesLost, unreadBytes) = (max(0, readsLost), max(0, writesLost), max(0, unreadBytes))
-    }
-}
-
 extension KernelSnapshot {
     fileprivate mutating func makePlausible() {
-        func count(_ value: Int?) -> Int? { value.flatMap { $0 < 0 ? nil : $0 } }
-        (receiveQueue, sendQueue, notSent) = (count(receiveQueue), count(sendQueue), count(notSent))
-        (congestionWindow, retransmits) = (count(congestionWindow), count(retransmits))
-        receiveBuffer = count(receiveBuffer)
         receiverWindowLimited = receiverWindowLimited.map { min($0, 1) }
         sendBufferLimited = sendBufferLimited.map { min($0, 1) }
     }
@@ -94,9 +79,8 @@ extension KernelSnapshot {
 
 extension WebSocketPicture {
     fileprivate mutating func makePlausible() {
-        (headBytes, undeliveredBytes) = (max(0, headBytes), max(0, undeliveredBytes))
+        headBytes = max(0, headBytes)
         traffic?.makePlausible()
-        if observation != nil { observation?.sending?.makePlausible() }
         if let report { self.report?.unsentBytes = max(0, report.unsentBytes) }
     }
 }
@@ -104,22 +88,12 @@ extension WebSocketPicture {
 extension WebSocketSnapshot {
     fileprivate mutating func makePlausible() {
         awaiting = awaiting.plausible
-        receiving?.makePlausible()
         sending?.makePlausible()
-        (queuedMessages, bufferedBytes) = (max(0, queuedMessages), max(0, bufferedBytes))
-        (heldBytes, discardedBytes) = (max(0, heldBytes), max(0, discardedBytes))
-        pendingPings = max(0, pendingPings)
-    }
-}
-
-extension WebSocketMessageProgress {
-    fileprivate mutating func makePlausible() {
-        (fragments, bytes, wireBytes) = (max(0, fragments), max(0, bytes), max(0, wireBytes))
     }
 }
 
 extension WebSocketSendProgress {
-    fileprivate mutating func makePlausible() { (done, total) = (max(0, done), max(0, done, total)) }
+    fileprivate mutating func makePlausible() { total = max(done, total) }
 }
 
 extension WebSocketParserState {

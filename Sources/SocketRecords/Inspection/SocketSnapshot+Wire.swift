@@ -10,43 +10,61 @@ extension SocketSnapshot: WireMessage {
     package static var memory: Int { MemoryLayout<Facts>.stride + MemoryLayout<SocketSnapshot>.stride + 32 }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &id)
-        try coder.field(2, &role)
-        try coder.field(3, &phase)
-        try coder.field(4, &target)
-        try coder.field(5, &name)
-        try coder.field(6, &parent)
-        try coder.field(7, &linked)
-        try coder.field(8, &local)
-        try coder.field(9, &peer)
-        try coder.field(10, &descriptor)
-        try coder.field(11, &opened)
-        try coder.field(12, &connected)
-        try coder.field(13, &flags)
-        try coder.field(14, &isReadingPaused)
-        try coder.field(15, &isHeldBack)
-        try coder.field(16, &isWriteShut)
-        try coder.field(17, &reading)
-        try coder.field(18, &writing)
-        try coder.field(19, &prebuffered)
-        try coder.field(20, &received)
-        try coder.field(21, &sent)
-        try coder.field(22, &receiveRate)
-        try coder.field(23, &sendRate)
-        try coder.field(24, &accepted)
-        try coder.field(25, &connect)
+        let (isInside, listens) = (!isFromOutside, role == .listener)
+        let (hasQueues, isCounted, isSeenOpening) = (isInside && !listens, countsBytes, !isOfHost)
+        try coder.field(1, &id, "id", "its number in this report")
+        try coder.field(2, &role, "role", "its kind")
+        try coder.field(3, &phase, "phase", "its stage of life")
+        try coder.field(4, &target, "target", "the requested address")
+        try coder.field(5, &name, "name", "the name that the program gave it")
+        try coder.field(6, &parent, "parent", "the listener that accepted it", after: "role")
+        try coder.field(7, &linked, "linked", "the other leg of a relayed pair", after: "parent")
+        try coder.field(8, &local, "local", "its own address")
+        try coder.field(9, &peer, "peer", "the peer's address")
+        try coder.field(10, &descriptor, "fd", "its descriptor")
+        try coder.field(11, &opened, "opened", "when it began", known: isSeenOpening)
+        try coder.field(12, &connected, "connected", "when it was connected")
+        try coder.field(13, &flags, "flags", "GCDAsyncSocket's flags")
+        try coder.field(14, &isReadingPaused, "reading_paused", "whether the user paused reading")
+        try coder.field(15, &isHeldBack, "held_back", "whether the next hop or the delegate's queue cannot keep up")
+        try coder.field(16, &isWriteShut, "write_shut", "whether FIN was sent")
+        try coder.field(17, &reading, "read", "the queue of reads; null for a listener", known: hasQueues)
+        try coder.field(18, &writing, "write", "the queue of writes; null for a listener", known: hasQueues)
+        try coder.field(
+            19, &prebuffered, "prebuffered_bytes", "read ahead, and not yet taken by a read", known: hasQueues)
+        try coder.field(
+            20, &received, "received_bytes", "over its life; with TLS, those on the wire", known: isCounted)
+        try coder.field(21, &sent, "sent_bytes", "over its life; with TLS, those on the wire", known: isCounted)
+        try coder.field(
+            22, &receiveRate, "received_bytes_per_s",
+            """
+            an average over one second that begins at 0: a steady flow shows 63 % of its rate after \
+            one second, and a burst never shows more than it was
+            """)
+        try coder.field(23, &sendRate, "sent_bytes_per_s", "as `received_bytes_per_s`")
+        try coder.field(
+            24, &accepted, "accepted", "how many connections a listener accepted", known: isInside && listens)
+        try coder.field(25, &connect, "connect", "how it was connected")
         try coder.field(26, &closed)
-        try coder.field(27, &kernel)
-        try coder.field(28, &activity)
-        try coder.field(29, &callbacks)
-        try coder.field(30, &watermarks)
+        try coder.field(27, &kernel, "kernel", "the kernel's side")
+        try coder.field(
+            28, &activity, "activity", "when something last happened, and how fast operations complete",
+            after: "accepted", known: hasQueues)
+        try coder.field(29, &callbacks, "callbacks", "how the delegate is called", after: "accepted")
+        try coder.field(30, &watermarks, "watermarks", "the watermarks of the write queue", after: "accepted")
         try coder.field(31, &isAboveHighMark)
-        try coder.field(32, &tls)
-        try coder.field(33, &datagrams)
-        try coder.field(34, &webSocket)
-        try coder.field(35, &relay)
-        try coder.field(36, &host)
-        try coder.field(37, &fault)
+        try coder.field(32, &tls, "tls", "its TLS")
+        try coder.field(33, &datagrams, "datagrams", "what only a datagram socket has")
+        try coder.field(34, &webSocket, "websocket", "its WebSocket")
+        try coder.field(35, &relay, "relay", "null unless it is a leg of a relay")
+        try coder.field(
+            36, &host, "host",
+            """
+            null unless it is a socket of another program, seen from outside. Names that only an \
+            engine knows are null or empty
+            """)
+        try coder.field(
+            37, &fault, "fault", "null unless rules or breakpoints apply to it: [faults](faults.md)", after: "relay")
     }
 }
 
@@ -54,11 +72,11 @@ extension FaultSnapshot: WireMessage {
     package static var blank: FaultSnapshot { FaultSnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &rules)
-        try coder.field(2, &delayedBytes)
-        try coder.field(3, &droppedBytes)
-        try coder.field(4, &isLimitedByBuffer)
-        try coder.field(5, &hold)
+        try coder.field(1, &rules, "rules", "the rules")
+        try coder.field(2, &delayedBytes, "delayed_bytes", "how many wait now")
+        try coder.field(3, &droppedBytes, "dropped_bytes", "how many were dropped")
+        try coder.field(4, &isLimitedByBuffer, "limited_by_buffer", "whether latency waits because its buffer is full")
+        try coder.field(5, &hold, "held", "the bytes that a breakpoint holds; null if it holds none")
     }
 }
 
@@ -66,10 +84,10 @@ extension FaultSnapshot.Rule: WireMessage {
     package static var blank: FaultSnapshot.Rule { .init(number: 0, effect: "", text: "") }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &number)
+        try coder.field(1, &number, "rule", "its number")
         try coder.field(2, &effect)
-        try coder.field(3, &text)
-        try coder.field(4, &count)
+        try coder.field(3, &text, "text", "the rule as it was written")
+        try coder.field(4, &count, "count", "how often it took effect")
     }
 }
 
@@ -77,11 +95,11 @@ extension FaultSnapshot.Hold: WireMessage {
     package static var blank: FaultSnapshot.Hold { .init(breakpoint: 0, text: "", since: .zero) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &breakpoint)
-        try coder.field(2, &text)
-        try coder.field(3, &since)
-        try coder.field(4, &upstreamBytes)
-        try coder.field(5, &downstreamBytes)
+        try coder.field(1, &breakpoint, "breakpoint", "its number")
+        try coder.field(2, &text, "point", "where it is")
+        try coder.field(3, &since, "since", "when it began to hold")
+        try coder.field(4, &upstreamBytes, "upstream_bytes", "waiting for the server")
+        try coder.field(5, &downstreamBytes, "downstream_bytes", "waiting for the client")
         try coder.field(6, &upstreamNext)
         try coder.field(7, &downstreamNext)
     }
@@ -91,9 +109,16 @@ extension RelaySnapshot: WireMessage {
     package static var blank: RelaySnapshot { RelaySnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &lostBytes)
-        try coder.field(2, &isOtherGone)
-        try coder.field(3, &isHeadRewritten)
+        try coder.field(
+            1, &lostBytes, "lost_bytes",
+            "for its peer, that could not be delivered because the peer or the sender was gone")
+        try coder.field(2, &isOtherGone, "other_gone", "whether the other leg has ended")
+        try coder.field(
+            3, &isHeadRewritten, "head_rewritten",
+            """
+            whether the server got the request with a rewritten head, as an HTTP proxy must forward \
+            it
+            """)
     }
 }
 
@@ -101,8 +126,8 @@ extension Watermarks: WireMessage {
     package static var blank: Watermarks { Watermarks(low: 0, high: 0) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &low)
-        try coder.field(2, &high)
+        try coder.field(1, &low, "low_bytes", "the low one")
+        try coder.field(2, &high, "high_bytes", "the high one")
         self = Watermarks(low: low, high: high)
     }
 }
@@ -111,13 +136,16 @@ extension QueueSnapshot: WireMessage {
     package static var blank: QueueSnapshot { QueueSnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &current)
-        try coder.field(2, &pending)
-        try coder.field(3, &pendingCount)
-        try coder.field(4, &pendingBytes)
-        try coder.field(5, &completed)
-        try coder.field(6, &since)
-        try coder.field(7, &barrier)
+        let isListed = !pending.isEmpty || pendingCount == 0
+        try coder.field(1, &current, "current", "the operation in progress")
+        try coder.field(
+            2, &pending, "queued_head", "the first of them; null if not listed",
+            limit: Self.listingLimit, known: isListed)
+        try coder.field(3, &pendingCount, "queued", "how many operations follow it", after: "current")
+        try coder.field(4, &pendingBytes, "pending_bytes", "the bytes of all of them")
+        try coder.field(5, &completed, "completed", "how many operations were completed")
+        try coder.field(6, &since, "since", "when it last became empty or stopped being empty")
+        try coder.field(7, &barrier, "tls_barrier", "how many operations come before startTLS", after: "completed")
     }
 }
 
@@ -125,18 +153,18 @@ extension OperationSnapshot: WireMessage {
     package static var blank: OperationSnapshot { OperationSnapshot(id: OperationID(0), kind: .write) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &id)
-        try coder.field(2, &kind)
-        try coder.exactField(3, &tag)
-        try coder.field(4, &done)
-        try coder.field(5, &total)
-        try coder.field(6, &isStanding)
-        try coder.field(7, &isAsking)
-        try coder.field(8, &timeout)
-        try coder.field(9, &started)
-        try coder.field(10, &deadline)
-        try coder.field(11, &lastProgress)
-        try coder.field(12, &preview)
+        try coder.field(1, &id, "operation", "its number")
+        try coder.field(2, &kind, "kind", "the kind of read, or `write`")
+        try coder.exactField(3, &tag, "tag", "the number that the program gave it")
+        try coder.field(4, &done, "done_bytes", "how much is done")
+        try coder.field(5, &total, "total_bytes", "how much there is to do")
+        try coder.field(6, &isStanding, "standing", "whether it takes all input until it is removed")
+        try coder.field(7, &isAsking, "awaiting_verdict", "whether it timed out, and waits for an answer")
+        try coder.field(8, &timeout, "timeout_s", "its timeout")
+        try coder.field(9, &started, "started", "when it began")
+        try coder.field(10, &deadline, "deadline", "when it times out")
+        try coder.field(11, &lastProgress, "last_progress", "when a byte was last transferred")
+        try coder.field(12, &preview, "preview", "its first 32 bytes; empty without the right to payload")
     }
 }
 
@@ -144,13 +172,13 @@ extension ActivitySnapshot: WireMessage {
     package static var blank: ActivitySnapshot { ActivitySnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &lastByte)
-        try coder.field(2, &unreadSince)
-        try coder.field(3, &peerClosed)
-        try coder.field(4, &operationRate)
-        try coder.field(5, &queueRate)
-        try coder.field(6, &idleTimeout)
-        try coder.field(7, &isKeptAlive)
+        try coder.field(1, &lastByte, "last_byte", "when a byte was last transferred")
+        try coder.field(2, &unreadSince, "unread_since", "since when bytes are unread")
+        try coder.field(3, &peerClosed, "peer_closed", "when the peer's FIN came")
+        try coder.field(4, &operationRate, "operations_per_s", "completed operations")
+        try coder.field(5, &queueRate, "queued_bytes_per_s", "the growth of the write queue")
+        try coder.field(6, &idleTimeout, "idle_timeout_s", "after how long without a byte it ends")
+        try coder.field(7, &isKeptAlive, "keepalive", "whether the kernel probes an idle peer")
     }
 }
 
@@ -158,10 +186,10 @@ extension CallbackSnapshot: WireMessage {
     package static var blank: CallbackSnapshot { CallbackSnapshot(isHeard: false) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &isHeard)
-        try coder.field(2, &lag)
-        try coder.field(3, &ran)
-        try coder.field(4, &undelivered)
+        try coder.field(1, &isHeard, "has_receiver", "whether the current read has a receiver")
+        try coder.field(2, &lag, "lag_s", "of the delegate's queue; null if callbacks run on the engine's")
+        try coder.field(3, &ran, "last_batch", "when callbacks last ran")
+        try coder.field(4, &undelivered, "undelivered_bytes", "bytes that are not delivered yet")
     }
 }
 
@@ -169,21 +197,38 @@ extension KernelSnapshot: WireMessage {
     package static var blank: KernelSnapshot { KernelSnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &receiveQueue)
-        try coder.field(2, &sendQueue)
-        try coder.field(3, &notSent)
-        try coder.field(4, &state)
-        try coder.field(5, &roundTripTime)
-        try coder.field(6, &congestionWindow)
-        try coder.field(7, &retransmits)
-        try coder.field(8, &receiverWindowLimited)
-        try coder.field(9, &bytesSent)
-        try coder.field(10, &bytesReceived)
+        try coder.field(
+            1, &receiveQueue, "recv_q",
+            """
+            unread bytes. After the peer's FIN `ss` may count one more. For a listener, the waiting \
+            connections; for datagrams and Multipath TCP, it includes the kernel's overhead
+            """)
+        try coder.field(
+            2, &sendQueue, "send_q",
+            """
+            unacknowledged bytes. For a listener, its backlog; for a Unix-domain socket, it includes \
+            the kernel's overhead
+            """)
+        try coder.field(3, &notSent, "notsent", "how many of `send_q` are unsent")
+        try coder.field(
+            4, &state, "state", "`ESTAB` for every connected Unix-domain socket, half-closed ones too", after: "")
+        try coder.field(5, &roundTripTime, "rtt_ms", "the round-trip time")
+        try coder.field(6, &congestionWindow, "cwnd", "the congestion window, in segments")
+        try coder.field(7, &retransmits, "retrans", "segments that were sent again")
+        try coder.field(
+            8, &receiverWindowLimited, "rwnd_limited_share", "how much of the time the peer's window limited sending")
+        try coder.field(9, &bytesSent, "bytes_sent", "retransmissions included")
+        try coder.field(10, &bytesReceived, "bytes_received", "the peer's FIN counts as one")
         try coder.field(11, &deliveryRate)
-        try coder.field(12, &drops)
-        try coder.field(13, &receiveBuffer)
-        try coder.field(14, &sendBufferLimited)
-        try coder.field(15, &isApplicationLimited)
+        try coder.field(
+            12, &drops, "drops", "datagrams that the kernel dropped for lack of room (`skmem` d); null for streams")
+        try coder.field(13, &receiveBuffer, "rcvbuf", "`skmem` rb")
+        try coder.field(
+            14, &sendBufferLimited, "sndbuf_limited_share", "how much of the time the send buffer did",
+            after: "rwnd_limited_share")
+        try coder.field(
+            15, &isApplicationLimited, "app_limited", "whether the application limits sending",
+            after: "sndbuf_limited_share")
     }
 }
 
@@ -191,12 +236,17 @@ extension CloseRecord: WireMessage {
     package static var blank: CloseRecord { CloseRecord(time: .zero) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &time)
+        try coder.field(1, &time, "time", "when it ended")
         try coder.field(2, &error)
         try coder.field(3, &mode)
-        try coder.field(4, &readsLost)
-        try coder.field(5, &writesLost)
-        try coder.field(6, &unreadBytes)
+        try coder.field(4, &readsLost, "reads_lost", "reads that ended with it")
+        try coder.field(5, &writesLost, "writes_lost", "writes that ended with it")
+        try coder.field(
+            6, &unreadBytes, "unread_bytes",
+            """
+            bytes that were read ahead but delivered by no read. Bytes that the kernel held are not \
+            included
+            """)
     }
 }
 
@@ -204,10 +254,10 @@ extension ConnectSnapshot: WireMessage {
     package static var blank: ConnectSnapshot { ConnectSnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &resolvedIn)
-        try coder.field(2, &addressCount)
-        try coder.field(3, &attempts)
-        try coder.field(4, &deadline)
+        try coder.field(1, &resolvedIn, "resolved_in_s", "how long resolving took")
+        try coder.field(2, &addressCount, "addresses", "how many addresses there are")
+        try coder.field(3, &attempts, "attempts", "the addresses that were tried")
+        try coder.field(4, &deadline, "deadline", "when connecting times out", after: "resolved_in_s")
     }
 }
 
@@ -215,9 +265,9 @@ extension ConnectSnapshot.Attempt: WireMessage {
     package static var blank: ConnectSnapshot.Attempt { .init(address: .unnamed, outcome: .trying, duration: .zero) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &address)
-        try coder.field(2, &outcome)
-        try coder.field(3, &duration)
+        try coder.field(1, &address, "address", "the address")
+        try coder.field(2, &outcome, "outcome", "the result so far")
+        try coder.field(3, &duration, "took_s", "how long it took")
     }
 }
 
@@ -288,16 +338,24 @@ extension EngineCounters: WireMessage {
     package static var blank: EngineCounters { EngineCounters() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &turns)
-        try coder.field(2, &readinessEvents)
-        try coder.field(3, &commands)
-        try coder.field(4, &opened)
-        try coder.field(5, &closed)
-        try coder.field(6, &received)
-        try coder.field(7, &sent)
-        try coder.field(8, &descriptorsRefused)
-        try coder.field(9, &unfinishedMessageBytes)
-        try coder.field(10, &messagesWithoutRoom)
+        try coder.field(1, &turns, "turns", "the engine's turns")
+        try coder.field(2, &readinessEvents, "readiness_events", "events of the kernel")
+        try coder.field(3, &commands, "commands", "commands that were carried out")
+        try coder.field(4, &opened, "opened", "sessions that began")
+        try coder.field(5, &closed, "closed", "sessions that ended")
+        try coder.field(6, &received, "received_bytes", "by all sessions")
+        try coder.field(7, &sent, "sent_bytes", "by all sessions")
+        try coder.field(
+            8, &descriptorsRefused, "descriptors_refused", "how often the process or the system had no descriptor left")
+        try coder.field(
+            9, &unfinishedMessageBytes, "unfinished_message_bytes",
+            "what unfinished messages take up now, without the first 64 KiB of each")
+        try coder.field(
+            10, &messagesWithoutRoom, "messages_without_room",
+            """
+            WebSockets that failed because unfinished messages had taken up all the memory that an \
+            engine allows them
+            """)
     }
 }
 

@@ -6,23 +6,23 @@ extension WebSocketPicture: WireMessage {
     package static var blank: WebSocketPicture { WebSocketPicture(role: .client, stage: .connecting, target: "") }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &role)
-        try coder.field(2, &stage)
-        try coder.field(3, &target)
+        try coder.field(1, &role, "role", "which side it is")
+        try coder.field(2, &stage, "stage", "its stage of life")
+        try coder.field(3, &target, "target", "the requested resource")
         request = request?.withoutSecrets
         response = response?.withoutSecrets
-        try coder.field(4, &request)
-        try coder.field(5, &response)
-        try coder.field(6, &subprotocol)
-        try coder.field(7, &extensions)
-        try coder.field(8, &problem)
+        try coder.field(4, &request, "request", "the head of the request; secrets are left out")
+        try coder.field(5, &response, "response", "the head of the response; secrets are left out")
+        try coder.field(6, &subprotocol, "subprotocol", "the agreed one")
+        try coder.field(7, &extensions, "extensions", "the agreed ones")
+        try coder.field(8, &problem, "problem", "why the handshake failed")
         try coder.field(9, &headBytes)
-        try coder.field(10, &openingDeadline)
-        try coder.field(11, &openedIn)
-        try coder.field(12, &undeliveredBytes)
-        try coder.field(13, &traffic)
+        try coder.field(10, &openingDeadline, "opening_deadline", "when the handshake times out")
+        try coder.field(11, &openedIn, "opened_in_s", "how long it took")
+        try coder.field(12, &undeliveredBytes, "undelivered_bytes", "what the delegate has not taken yet")
+        try coder.inlined(13, &traffic)
         try coder.field(14, &report)
-        try coder.field(15, &observation)
+        try coder.field(15, &observation, "observed", "for a WebSocket that is only forwarded")
     }
 }
 
@@ -30,11 +30,11 @@ extension WebSocketObservation: WireMessage {
     package static var blank: WebSocketObservation { WebSocketObservation() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &sending)
-        try coder.field(2, &receivedFailure)
-        try coder.field(3, &sentFailure)
-        try coder.field(4, &receivedSkipped)
-        try coder.field(5, &sentSkipped)
+        try coder.field(1, &sending, "sending", "the message that the program sends")
+        try coder.field(2, &receivedFailure, "received_failure", "why what is received is not decoded any more")
+        try coder.field(3, &sentFailure, "sent_failure", "why what is sent is not decoded any more")
+        try coder.field(4, &receivedSkipped, "received_not_inflated", "messages that were not decompressed")
+        try coder.field(5, &sentSkipped, "sent_not_inflated", "messages that were not decompressed")
     }
 }
 
@@ -47,8 +47,8 @@ extension HTTPHead: WireMessage {
     package static var blank: HTTPHead { HTTPHead(startLine: "") }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &startLine)
-        try coder.field(2, &fields)
+        try coder.field(1, &startLine, "start_line", "the first line")
+        try coder.field(2, &fields, "fields", "the fields")
     }
 }
 
@@ -56,8 +56,8 @@ extension HTTPField: WireMessage {
     package static var blank: HTTPField { HTTPField("", "") }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &name)
-        try coder.field(2, &value)
+        try coder.field(1, &name, "name", "its name")
+        try coder.field(2, &value, "value", "its value")
     }
 }
 
@@ -68,17 +68,19 @@ extension WebSocketSnapshot: WireMessage {
         try coder.field(1, &role)
         try coder.field(2, &state)
         try coder.field(3, &awaiting)
-        try coder.field(4, &receiving)
-        try coder.field(5, &sending)
-        try coder.field(6, &received)
-        try coder.field(7, &sent)
-        try coder.field(8, &queuedMessages)
-        try coder.field(9, &bufferedBytes)
-        try coder.field(10, &heldBytes)
-        try coder.field(11, &discardedBytes)
-        try coder.field(12, &pendingPings)
-        try coder.field(13, &roundTrip)
-        try coder.field(14, &supersededPings)
+        try coder.field(4, &receiving, "receiving", "the message in progress", after: "stage")
+        try coder.field(5, &sending, "sending", "the frame in progress", after: "receiving")
+        try coder.field(6, &received, "received", "what was received")
+        try coder.field(7, &sent, "sent", "what was sent")
+        try coder.field(8, &queuedMessages, "queued_messages", "messages that wait to be sent")
+        try coder.field(9, &bufferedBytes, "buffered_bytes", "encoded, and not yet with the kernel")
+        try coder.field(10, &heldBytes, "held_bytes", "of a message that is not complete yet")
+        try coder.field(11, &discardedBytes, "discarded_bytes", "received after the end")
+        try coder.field(12, &pendingPings, "pings_unanswered", "pings whose pong has not come")
+        try coder.field(13, &roundTrip, "rtt_ms", "the round-trip time of the last ping")
+        try coder.field(
+            14, &supersededPings, "pings_superseded", "pings before whose pong a newer ping was sent",
+            after: "pings_unanswered")
         try coder.field(15, &closeSent)
         try coder.field(16, &closeReceived)
         try coder.field(17, &closeOrigin)
@@ -94,12 +96,12 @@ extension WebSocketMessageProgress: WireMessage {
     }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &id)
-        try coder.field(2, &type)
-        try coder.field(3, &isCompressed)
-        try coder.field(4, &fragments)
-        try coder.field(5, &bytes)
-        try coder.field(6, &wireBytes)
+        try coder.field(1, &id, "message", "its number")
+        try coder.field(2, &type, "type", "its type")
+        try coder.field(3, &isCompressed, "compressed", "whether it is")
+        try coder.field(4, &fragments, "frames", "how many of it have come")
+        try coder.field(5, &bytes, "bytes", "of the message")
+        try coder.field(6, &wireBytes, "payload_bytes", "in frames")
     }
 }
 
@@ -109,10 +111,10 @@ extension WebSocketSendProgress: WireMessage {
     }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &opcode)
-        try coder.field(2, &message)
-        try coder.field(3, &done)
-        try coder.field(4, &total)
+        try coder.field(1, &opcode, "opcode", "its opcode")
+        try coder.field(2, &message, "message", "the message that it belongs to")
+        try coder.field(3, &done, "done_bytes", "how much is sent")
+        try coder.field(4, &total, "total_bytes", "its size")
     }
 }
 
@@ -120,14 +122,15 @@ extension WebSocketCounters: WireMessage {
     package static var blank: WebSocketCounters { WebSocketCounters() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &frames)
-        try coder.field(2, &messages)
-        try coder.field(3, &compressedMessages)
-        try coder.field(4, &messageBytes)
-        try coder.field(5, &payloadBytes)
-        try coder.field(6, &wireBytes)
-        try coder.field(7, &pings)
-        try coder.field(8, &pongs)
+        try coder.field(1, &frames, "frames", "frames")
+        try coder.field(2, &messages, "messages", "messages", after: "")
+        try coder.field(
+            3, &compressedMessages, "compressed_messages", "how many of them were compressed", after: "messages")
+        try coder.field(4, &messageBytes, "message_bytes", "of messages")
+        try coder.field(5, &payloadBytes, "payload_bytes", "in frames")
+        try coder.field(6, &wireBytes, "wire_bytes", "frames with their heads")
+        try coder.field(7, &pings, "pings", "pings")
+        try coder.field(8, &pongs, "pongs", "pongs")
     }
 }
 
@@ -135,8 +138,8 @@ extension WebSocketCloseFrame: WireMessage {
     package static var blank: WebSocketCloseFrame { WebSocketCloseFrame(code: nil) }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &code)
-        try coder.field(2, &reason)
+        try coder.field(1, &code, "code", "its code")
+        try coder.field(2, &reason, "reason", "its text")
     }
 }
 

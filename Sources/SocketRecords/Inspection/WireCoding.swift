@@ -30,11 +30,20 @@ package protocol WireValue {
     static func read(from reader: inout WireReader) throws(WireError) -> Self
     /// Adds what the value holds on the heap. The value doesn't change.
     mutating func weigh(into scale: inout WireScale)
+    /// Whether it is a number below 0.
+    var isNegative: Bool { get }
+    /// Makes it 0 if it is below.
+    mutating func limit()
+    /// The value as reports tell it, and the kind of all values of this type.
+    var fact: FactValue { get }
+    static var kind: FactKind { get }
 }
 
 extension WireValue {
     package static var memory: Int { MemoryLayout<Self>.stride }
     package mutating func weigh(into scale: inout WireScale) {}
+    package var isNegative: Bool { false }
+    package mutating func limit() {}
 }
 
 /// How the length of a field's value is found, as in Protocol Buffers.
@@ -50,6 +59,11 @@ package protocol WireCoder {
     mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) throws(WireError)
     mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) throws(WireError)
     mutating func field<Value: WireValue>(_ number: UInt32, _ values: inout [Value]) throws(WireError)
+    /// Notes a field's row of the table of facts.
+    mutating func tell(_ fact: () -> Fact)
+    /// Replaces a count below 0, which only another program's mistake can be.
+    func correct<Value: WireValue>(_ value: inout Value)
+    func correct<Value: WireValue>(_ value: inout Value?)
 }
 
 extension WireCoder {
@@ -213,6 +227,12 @@ package struct WireReader: WireCoder {
                 throw .malformed("its lists take more than \(Self.memoryLimit >> 20) MiB of memory")
             }
         }
+    }
+
+    package func correct<Value: WireValue>(_ value: inout Value) { value.limit() }
+
+    package func correct<Value: WireValue>(_ value: inout Value?) {
+        if value?.isNegative == true { value = nil }
     }
 
     /// Skips the remaining fields, so that malformed bytes after the last requested one are found too.

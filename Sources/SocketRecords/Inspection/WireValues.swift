@@ -63,6 +63,8 @@ extension UInt64: WireValue {
 /// Nanoseconds.
 extension Int64: WireValue {
     package static var wireType: WireType { .varint }
+    package var isNegative: Bool { self < 0 }
+    package mutating func limit() { self = Swift.max(0, self) }
     package var isDefault: Bool { self == 0 }
     package func write(to writer: inout WireWriter) { WireExact(value: self).write(to: &writer) }
     package static func read(from reader: inout WireReader) throws(WireError) -> Int64 {
@@ -106,6 +108,8 @@ extension WireAlias {
 }
 
 extension Int: WireAlias {
+    package var isNegative: Bool { self < 0 }
+    package mutating func limit() { self = Swift.max(0, self) }
     package var written: Int64 { Int64(self) }
     package init(written: Int64) {
         self = Swift.max(-WireLimit.number, Swift.min(Int(written), WireLimit.number))

@@ -42,6 +42,11 @@ struct FaultGrammar {
     }
 
     private func unknown(_ word: FaultReader.Word) -> FaultProblem {
+        if word.text.hasPrefix("#") {
+            return word.problem(
+                "a rule counts connections as they come: write connection N instead; a breakpoint takes id:"
+                    + word.text.dropFirst())
+        }
         let known = FaultWord.names(.condition, .direction, .effect, .datagrams)
         let suggestion = Spelling.suggestion(for: word.text, among: known)
         let effects = "; effects are " + FaultWord.names(.effect, .datagrams).joined(separator: ", ")

@@ -100,7 +100,7 @@ struct HostBlockingTests {
         let found = world.found()
         #expect(found.count == 1 && found.first?.severity == .critical && found.first?.processes.count == 3)
         #expect(found.first?.claim == "a[11], b[12] and c[13] write in a ring and none reads")
-        #expect(found.first?.sides.allSatisfy { $0.words.hasSuffix("unread in its own receive queue of fd 5") } == true)
+        #expect(found.first?.ends.allSatisfy { $0.words.hasSuffix("unread in its own receive queue of fd 5") } == true)
     }
 
     @Test("a program that writes to itself is its own ring")

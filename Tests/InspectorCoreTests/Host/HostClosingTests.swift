@@ -83,7 +83,7 @@ struct HostClosingTests {
         #expect(snapshot(look).sockets.count == 2)
         let again = snapshot(world.look(12)).sockets
         #expect(again.count == 3 && again.allSatisfy(\.isLive) && again.contains { $0.id == id })
-        world[2].state = .timeWait
+        world.leave(2)
         look = world.look(13)
         var left = world[2]
         (left.state, left.inode) = (.timeWait, 0)

@@ -139,10 +139,28 @@ struct HostPairTests {
         #expect(try listed("netns:green") == 0 && listed("!netns:blue") == 2)
         let row = try #require(snapshot.sockets.first { $0.host?.namespace?.ordinal == 1 })
         #expect(rows.id(of: try #require(row.host).key) == row.id)
-        let json = SocketJSON(clock: WallClock()).host(try #require(row.host)).text
+        let json = JSON.object(SocketJSON(clock: WallClock()).members(row)).text
         #expect(json.contains(#""netns":"blue","netns_inode":4026532201"#))
-        #expect(HostColumns(width: 80, hasNamespaces: true).namespace?.width == 10)
-        #expect(HostColumns(width: 80).namespace == nil && HostColumns(width: 40, hasNamespaces: true).namespace == nil)
+        func hasColumn(_ width: Int, _ rare: Set<String>) -> Bool {
+            ListLayout(.host, width: width, idWidth: 4, optional: rare).places.contains { $0.column.name == "netns" }
+        }
+        #expect(hasColumn(80, ["netns"]) && !hasColumn(80, []) && !hasColumn(40, ["netns"]))
+        #expect(ListKind.host.rare(in: snapshot.sockets.map { Listed($0) }, World.sight).contains("netns"))
+    }
+
+    @Test("the worst is the first row of a host, and sockets in TIME-WAIT are one row unless they are asked for")
+    func firstRows() {
+        var world = HostPictures.world
+        for port in 0..<3_000 { world.wait(port: 30_000 + UInt16(port)) }
+        var model = HostPictures.model(Size(80, 24), "1", of: world)
+        let rows = draw(model, model.size).text.split(separator: "\n").map(String.init)
+        #expect(rows[3].hasSuffix("!!"), "\(rows[3])")
+        #expect(rows.contains { $0.contains("3000 sockets") && $0.contains("TIMEWA") })
+        #expect(model.list.rows.count < 20)
+        _ = model.update(.command("filter state:time-wait"))
+        #expect(model.list.rows.count == 3_000)
+        _ = model.update(.command("sort unread"))
+        #expect(model.notice?.isError == false && model.list.sorting.column.name == "unread")
     }
 
     @Test("a reset across namespaces has no cause, since the kernel does not tell which end closed first")
@@ -151,7 +169,7 @@ struct HostPairTests {
         world.namespaces[1] = nil
         world[2].sendQueue = 0
         world.program(4711, "server.py")
-        func judged(_ closed: [UInt64]) -> [HostVerdict] {
+        func judged(_ closed: [UInt64]) -> [Verdict] {
             var judge = HostJudge()
             judge.absorbExamined(world.look(10))
             var look = world.look(11)

@@ -54,7 +54,7 @@ struct HostPictures {
         Screen("host-list") { model($0, "1", selecting: 1) }, Screen("host-talk") { model($0, "2", selecting: 1) },
         Screen("host-detail") { model($0, "3", selecting: 1) },
         // A listener and its queue.
-        Screen("host-listener") { model($0, "3", selecting: 2) },
+        Screen("host-listener") { model($0, "3", selecting: 8) },
         // Programs instead of sockets.
         Screen("host-programs") { model($0, "p") },
     ]

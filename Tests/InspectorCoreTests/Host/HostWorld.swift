@@ -15,6 +15,8 @@ struct HostWorld {
     var localPorts: ClosedRange<UInt16>?
     var namespaces: [UInt16: HostNamespace] = [:]
     var rung = HostProcess.Rung.arguments
+    /// The sockets that are gone, or on another host.
+    private var left: Set<UInt64> = []
 
     subscript(id: UInt64) -> HostSocket {
         get { sockets[Int(id) - 1] }
@@ -98,9 +100,15 @@ struct HostWorld {
     /// The end here of a connection to another host.
     mutating func reach(_ owner: (Int32, Int32), port: UInt16) -> UInt64 {
         let (id, far) = connect(owner, nil, port: port)
-        self[far].state = .timeWait
+        leave(far)
         self[id].peer = .v4(host: "192.0.2.7", port: port)
         return id
+    }
+
+    /// A connection that only the kernel still has.
+    mutating func wait(port: UInt16) {
+        let id = add(.tcp, .timeWait, nil)
+        (self[id].local, self[id].peer) = (.v4(host: "127.0.0.1", port: port), .v4(host: "127.0.0.1", port: 80))
     }
 
     mutating func pair(_ client: (Int32, Int32), _ server: (Int32, Int32), path: String) -> (UInt64, UInt64) {
@@ -146,6 +154,9 @@ struct HostWorld {
         (acknowledged[id], acknowledged[peer]) = (time, time)
     }
 
+    /// From now on it is not listed.
+    mutating func leave(_ id: UInt64) { left.insert(id) }
+
     // MARK: Looks
 
     func look(_ seconds: Double) -> HostLook {
@@ -153,8 +164,7 @@ struct HostWorld {
         let now = MonotonicTime(nanoseconds: Int64(seconds * 1e9))
         var look = HostLook(
             time: now,
-            // What is in TIME-WAIT here is gone.
-            sockets: sockets.filter { $0.state != .timeWait }.map { socket in
+            sockets: sockets.filter { !left.contains($0.id) }.map { socket in
                 var socket = socket
                 socket.time = now
                 socket.tcp?.lastReceived = ago(received[socket.id])
@@ -183,7 +193,7 @@ extension HostWorld {
     func judged(
         at times: [Double], settings: LintSettings = LintSettings(),
         _ change: (inout HostWorld, Double) -> Void = { _, _ in }
-    ) -> (found: [HostVerdict], undecided: Set<UInt64>, judge: HostJudge) {
+    ) -> (found: [Verdict], undecided: Set<UInt64>, judge: HostJudge) {
         var world = self
         var judge = HostJudge(settings)
         for time in times {
@@ -210,7 +220,7 @@ extension HostWorld {
     /// The looks of a check: at once, after a second, confirmed, and on until six seconds are over.
     static let check: [Double] = [10, 11, 11.31, 12.3, 13.3, 14.3, 15.3, 16.3]
 
-    func found(at times: [Double] = Self.check) -> [HostVerdict] { judged(at: times).found }
+    func found(at times: [Double] = Self.check) -> [Verdict] { judged(at: times).found }
 
     /// The same as another user, or under ptrace_scope 1, sees it.
     func on(_ rung: HostProcess.Rung) -> HostWorld {

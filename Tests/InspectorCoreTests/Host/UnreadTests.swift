@@ -101,7 +101,7 @@ struct UnreadTests {
 
     @Test("listeners have none, and what the administrator forbids is not asked for")
     func refused() {
-        var listener = model(selecting: 2)
+        var listener = model(selecting: 8)
         listener.press(.character("u"))
         #expect(listener.notice?.text == "a listener has no unread bytes" && listener.unreadRequest == nil)
         var rules = PeekRules()

@@ -130,6 +130,7 @@ enum HostileValues {
         "SocketCore.TLSSettings.Role": ["client", "server"],
         "SocketCore.TLSSnapshot.Phase": ["queued", "handshaking", "asking", "secure", "failed"],
         "SocketCore.DatagramReceiveMode": ["paused", "once", "continuous"],
+        "SocketCore.Evidence": Evidence.allCases.map(\.rawValue) + ["other"],
         "SocketCore.HostTransport": HostTransport.allCases.map(\.rawValue),
         "SocketCore.SocketAddress": addresses,
         "SocketCore.Endpoint": ["udp", "unix", "abstract"],

@@ -47,11 +47,11 @@ struct DrawnBodies: Equatable {
         if model.isComposing { _ = model.update(.key(.escape)) }
         var file = ProgramInfo(ordinal: 0, name: "", process: 0, rights: .payload)
         file.abilities = []
-        _ = model.update(.programs(ProgramNews(programs: [file])))
+        _ = model.update(.answer(Answer(programs: ProgramNews(programs: [file]))))
         guard let snapshot = model.shown, let selected = model.list.selected else { return model }
         for key in [.character("1"), .home] as [Key] { _ = model.update(.key(key)) }
         _ = model.update(.command("select \(selected.number)"))
-        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.answer(Answer(snapshot)))
         return model
     }
 

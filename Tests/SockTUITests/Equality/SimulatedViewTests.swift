@@ -83,10 +83,10 @@ private final class RecordingViewer {
             differences.append(error.sentence)
         }
         index.note(&capture)
-        _ = live.update(.snapshot(snapshot))
+        _ = live.update(.answer(Answer(snapshot)))
         let wanted = opened.snapshotRequest
         let told = SnapshotRequest(eventsFrom: wanted.eventsFrom, traffic: keepsTraffic ? wanted.traffic : nil)
-        if let state = capture.snapshot(told, named: "simulated") { _ = opened.update(.snapshot(state)) }
+        if let state = capture.snapshot(told, named: "simulated") { _ = opened.update(.answer(Answer(state))) }
         first = first ?? snapshot.time
         // Where another connection has just been selected, its traffic is in the next snapshot.
         let isWhole = !keepsTraffic || snapshot.trafficOf == live.list.selected
@@ -133,11 +133,11 @@ private final class RecordingViewer {
             return differences.append("\(how): nothing at \(shown.time)")
         }
         snapshot.before = before
-        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.answer(Answer(snapshot)))
         if let id = shown.drawn.selected { _ = model.update(.command("select \(id.number)")) }
         snapshot.before = nil
         snapshot.events = []
-        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.answer(Answer(snapshot)))
         compare(shown.drawn.bodies, DrawnBodies(model, sizes: [Self.size]), how)
     }
 

@@ -46,7 +46,7 @@ final class WatchedRun {
         try #require(
             eventually {
                 for message in inbox.take() {
-                    if case .snapshot = message { isAnswered = true }
+                    if case .answer = message { isAnswered = true }
                     model.update(message).forEach(runner.perform)
                 }
                 return isAnswered
@@ -134,8 +134,8 @@ final class OpenedRun {
         let answer = Lock<EngineSnapshot?>(nil)
         sources.requestSnapshot(model.snapshotRequest) { @Sendable snapshot in answer.withLock { $0 = snapshot } }
         try #require(eventually { answer.withLock { $0 != nil } })
-        if let news = sources.news() { _ = model.update(.programs(news)) }
-        if let snapshot = answer.withLock({ $0 }) { _ = model.update(.snapshot(snapshot)) }
+        if let news = sources.news() { _ = model.update(.answer(Answer(programs: news))) }
+        if let snapshot = answer.withLock({ $0 }) { _ = model.update(.answer(Answer(snapshot))) }
     }
 
     func bodies(at drawn: Drawn) throws -> DrawnBodies {

@@ -184,6 +184,29 @@ struct KernelSocketTests {
         #expect(subflow == socket(self.connection(state: 8)) && subflow.unread == 100)
     }
 
+    @Test("a connection of several subflows has what all of them have, and counts no byte twice")
+    func joined() throws {
+        func subflow(_ numbers: [UInt64], received age: UInt32) throws -> HostSocket {
+            var info = [UInt8](repeating: 0, count: 248)
+            info.replaceSubrange(52..<56, with: self.numbers([age]))
+            info.replaceSubrange(120..<136, with: self.numbers([numbers[0], numbers[1]]))
+            info.replaceSubrange(200..<216, with: self.numbers([numbers[2], numbers[3]]))
+            return try #require(socket(connection() + attribute(2, info)))
+        }
+        let (first, second) = try (subflow([10, 20, 31, 1], received: 500), subflow([1, 2, 3, 0], received: 40))
+        var shown = first
+        shown.absorb(HostMultipath(receiveQueue: 1_000, sendQueue: 0), others: [second])
+        #expect(shown.multipath?.others == [HostMultipath.Ends(second)] && shown.unread == 1_202)
+        #expect(shown.tcp?.acknowledged == 11 && shown.receivedBytes == 22 && shown.sentBytes == 33)
+        #expect(shown.tcp?.lastReceived == .milliseconds(40))
+        var whole = HostMultipath(receiveQueue: 0, sendQueue: 0)
+        whole.counters = HostMultipath.Counters(sent: 300, received: 200, acknowledged: 100)
+        shown.absorb(whole)
+        #expect(shown.sentBytes == 300 && shown.receivedBytes == 200 && shown.tcp?.acknowledged == 100)
+        shown.absorb(nil)
+        #expect(shown.sentBytes == first.sentBytes && shown.tcp?.acknowledged == 10 && shown.multipath == nil)
+    }
+
     @Test("questions ask for these states and ports")
     func questions() {
         let tcp = SocketTable.tcp4.request(sequence: 9, states: [.established], localPort: 80)
@@ -196,5 +219,23 @@ struct KernelSocketTests {
         let unix = SocketTable.unix.request(sequence: 9)
         #expect(unix.count == 40 && unix.span.bytes.u32(20, in: 0..<40) == 0x1FFE)
         #expect(unix.span.bytes.u32(8, in: 0..<40) == 9)
+    }
+
+    @Test("a question about one socket names it, and wants no more than one answer")
+    func single() throws {
+        let (near, far) = (SocketAddress.v4(host: "127.0.0.1", port: 80), SocketAddress.v4(host: "10.0.0.2", port: 99))
+        let tcp = try #require(SocketTable.request(sequence: 9, local: near, peer: far))
+        #expect(tcp.table == .tcp4 && tcp.bytes.count == 72 && tcp.bytes.span.bytes.u16(6, in: 0..<72) == 1)
+        #expect(tcp.bytes[24...31].elementsEqual([0, 80, 0, 99, 127, 0, 0, 1]))
+        #expect(tcp.bytes[44...47].elementsEqual([10, 0, 0, 2]))
+        #expect(tcp.bytes.suffix(12).elementsEqual([0, 0, 0, 0] + [UInt8](repeating: 255, count: 8)))
+        let loopback = SocketAddress.v6(host: "::1", port: 80)
+        #expect(SocketTable.request(sequence: 9, local: loopback, peer: loopback)?.table == .tcp6)
+        #expect(SocketTable.request(sequence: 9, local: near, peer: loopback) == nil)
+        #expect(SocketTable.request(sequence: 9, local: near, peer: .unnamed) == nil)
+        let unix = try #require(SocketTable.request(sequence: 9, inode: 4_242))
+        #expect(unix.count == 40 && unix.span.bytes.u16(6, in: 0..<40) == 1)
+        #expect(unix.span.bytes.u32(24, in: 0..<40) == 4_242)
+        #expect(SocketTable.request(sequence: 9, inode: 1 << 32) == nil)
     }
 }

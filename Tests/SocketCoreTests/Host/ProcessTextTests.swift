@@ -80,7 +80,7 @@ struct ProcessTextTests {
             nr_voluntary_switches                        :                  900
             """
         #expect(ThreadSchedule(bytes(text)).lastRun == 123_456_789_012_345)
-        #expect(ThreadSchedule(bytes(text)).switches == 917)
+        #expect(ThreadSchedule(bytes(text)).switches == 900)
         for line in [
             "", "se.exec_start : 1", "se.exec_start : -1.000000", "se.exec_start : 99999999999999999999.000000",
         ] {
@@ -93,7 +93,7 @@ struct ProcessTextTests {
         let text = "Name:\tUid: 1\nUid:\t1\t2\t3\t4\nCapEff:\t0000000000080000\n"
         let status = ProcessStatus(
             bytes(text + "voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n"))
-        #expect(status.user == 2 && status.mayTrace && status.switches == 11)
+        #expect(status.user == 2 && status.mayTrace && status.switches == 5)
         let none = ProcessStatus(bytes("CapEff:\t00000000a80425fb\nUid:\tx\n"))
         #expect(none.user == nil && !none.mayTrace && none.switches == nil)
     }

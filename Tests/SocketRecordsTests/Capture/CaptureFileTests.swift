@@ -135,4 +135,23 @@ struct CaptureFileTests {
             #expect(parsed.count == 1 && parsed.first?.payload.count == 3_000, "\(order)")
         }
     }
+
+    @Test("headers of IPv6 inside a packet that was fragmented are read")
+    func headersInFragments() {
+        var datagram: [UInt8] = [17, 0, 1, 4, 0, 0, 0, 0]
+        datagram += [0x30, 0x39, 0, 53, 0, 20, 0, 0] + Array("hello, world".utf8)
+        func fragment(_ range: Range<Int>, isLast: Bool) -> CapturedPacket {
+            let place = UInt8(range.lowerBound | (isLast ? 0 : 1))
+            var bytes: [UInt8] = [0x60, 0, 0, 0, 0, UInt8(8 + range.count), 44, 64]
+            for end in [UInt8(1), 2] { bytes += [0x20, 1, 0x0D, 0xB8] + Array(repeating: UInt8(0), count: 11) + [end] }
+            bytes += [60, 0, 0, place, 0, 0, 0, 9] + datagram[range]
+            var packet = CapturedPacket(interface: 0, link: LinkType.raw.rawValue)
+            (packet.bytes, packet.length) = (bytes[...], bytes.count)
+            return packet
+        }
+        var parser = PacketParser()
+        let parsed = [fragment(0..<16, isLast: false), fragment(16..<28, isLast: true)].compactMap { parser.parse($0) }
+        #expect(parsed.map { Array($0.payload) } == [Array("hello, world".utf8)])
+        #expect(parser.skipped == 0 && parser.lostFragments == 0)
+    }
 }

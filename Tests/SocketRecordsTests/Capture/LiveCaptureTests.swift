@@ -53,6 +53,24 @@ struct LiveCaptureTests {
         #expect(sessions.sessions.last?.id.number == 102)
     }
 
+    @Test("what was ignored is told, also of sessions that are forgotten")
+    func ignored() {
+        var sessions = CapturedSessions()
+        for port in 40_000..<40_020 as Range<UInt16> {
+            let client = SyntheticPacket.End(IPAddress("127.0.0.1")!, port)
+            let outside = SyntheticPacket(from: Self.server, to: client)
+                .tcpHead(.reset, sequence: 0x3000_0000, acknowledges: 0, payload: [], length: 0)
+            let packets = Self.connection(port)
+            for packet in packets.prefix(3) { sessions.absorb(packet) }
+            sessions.absorb(Self.packet(outside))
+            for packet in packets.dropFirst(3) { sessions.absorb(packet) }
+        }
+        let told = ["20 resets that their receivers did not take, ignored"]
+        #expect(sessions.ignored == told)
+        _ = sessions.forgetEnded(keeping: 5, live: 5, sessions.latest, idle: .seconds(60))
+        #expect(sessions.sessions.count == 5 && sessions.ignored == told)
+    }
+
     @Test("datagrams are over when none has come for a while, and none before that")
     func datagrams() {
         var sessions = CapturedSessions()

@@ -73,6 +73,32 @@ struct RecentRecordingTests {
         #expect(moment.isLive && moment.origin == 1_000 && moment.first > moment.origin)
     }
 
+    @Test("where memory is short, a minute of 100 busy connections is kept by the second, with every event and byte")
+    func thinned() throws {
+        var recent = RecentRecording(span: .seconds(60), limit: TrafficLog.standardTotal)
+        for step in 0..<700 {
+            var (snapshot, _) = Self.state(step)
+            snapshot.sockets = (1...100).map { number in
+                var socket = SocketSnapshot(
+                    id: SocketID(UInt64(number)), role: .client, phase: .connected, target: "a:1", opened: Self.begin)
+                socket.received = UInt64(step) * 4
+                return socket
+            }
+            recent.add(snapshot, [:])
+        }
+        let (first, last) = (try #require(recent.first), try #require(recent.last))
+        #expect(recent.dropped == 0 && recent.cost <= TrafficLog.standardTotal)
+        #expect(last - first >= .seconds(60), "\(last - first)")
+        for step in [200, 400, 660, 699] {
+            let time = Self.state(step).snapshot.time
+            let state = recent.state(at: time)
+            let shown = try #require(state.snapshot(SnapshotRequest(eventsFrom: 0), named: "", at: time))
+            #expect(shown.events.last?.sequence == UInt64(step))
+            let old = UInt64(step) * 4 - (shown.sockets.last?.received ?? 0)
+            #expect(old <= (step > 655 ? 0 : 40), "\(step)")
+        }
+    }
+
     @Test("what has no room goes early, and is counted")
     func room() throws {
         let recent = Self.recording(span: .seconds(60), limit: 100_000, steps: 500)
@@ -87,7 +113,9 @@ struct RecentRecordingTests {
         var (snapshot, _) = Self.state(1)
         var host = HostSnapshot.blank
         (host.program, host.process, host.userName, host.owners) = ("nginx", 77, "www-data", [77, 78])
-        host.verdicts = [HostFinding("read-blocked", severity: 2, "nobody reads", evidence: "look")]
+        var verdict = Verdict("nobody reads", lasting: .seconds(7))
+        (verdict.lint, verdict.severity, verdict.evidence) = ("read-blocked", .critical, .wchan)
+        host.verdicts = [verdict]
         host.namespace = HostNamespace(ordinal: 1, inode: 4_026_531_840, name: "blue")
         host.namespace?.localPorts = 32_768...60_999
         snapshot.sockets[0].host = host

@@ -119,13 +119,19 @@ struct InspectionBoardTests {
         #expect(board.count == 1)
     }
 
-    @Test("a viewer that missed more removals than are remembered is told everything anew behind it")
-    func reset() throws {
+    @Test(
+        "a viewer that missed more removals than are remembered, at rest or in the midst of an update, is told everything anew behind it",
+        arguments: [true, false])
+    func reset(isAtRest: Bool) throws {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
         var mirror = InspectionMirror()
         board.absorb(publication((1...10_000).map { socket($0) }))
-        try tell(&board, &viewer, &mirror)
+        if isAtRest {
+            try tell(&board, &viewer, &mirror)
+        } else {
+            for frame in try piece(&board, &viewer).frames { try mirror.absorb(frame) }
+        }
         for number in 1...9_999 {
             var gone = publication([])
             gone.changes?.gone = [SocketID(UInt64(number))]
@@ -223,25 +229,6 @@ struct InspectionBoardTests {
         #expect(try tell(&board, &viewer, &mirror) == 3)
         #expect(mirror.seen?.sockets.map(\.id) == ([1] + (3...8_998) + [9_000, 9_001]).map { SocketID($0) })
         #expect(mirror.seen?.sockets.first?.received == 7)
-    }
-
-    @Test("a viewer that falls too far behind in the midst of an update is told everything anew behind it")
-    func tooSlow() throws {
-        var board = InspectionBoard(showsPayload: true)
-        var viewer = InspectionBoard.Progress()
-        var mirror = InspectionMirror()
-        board.absorb(publication((1...10_000).map { socket($0) }))
-        for frame in try piece(&board, &viewer).frames { try mirror.absorb(frame) }
-        for number in 1...9_999 {
-            var gone = publication([])
-            gone.changes?.gone = [SocketID(UInt64(number))]
-            board.absorb(gone)
-        }
-        // What was begun is ended first, or a viewer as slow as this one would never see anything.
-        try tell(&board, &viewer, &mirror)
-        #expect(mirror.seen?.sockets.last?.id == SocketID(10_000))
-        try tell(&board, &viewer, &mirror)
-        #expect(mirror.seen?.sockets.map(\.id) == [SocketID(10_000)])
     }
 
     @Test("events that a viewer was too slow for are a gap in their numbers")

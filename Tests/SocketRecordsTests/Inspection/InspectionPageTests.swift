@@ -4,11 +4,13 @@ import Testing
 @testable import SocketCore
 @testable import SocketRecords
 
-/// The page that describes the wire has every field of every message, with its number, its name and its type.
+/// The page that describes the wire has every field of every message, with its number, its name and its type. With
+/// SOCKTUI_WRITE_DOCS=1, the blocks of the page are written again; what stands in parentheses stays.
 @Suite("The page of the inspection wire")
 struct InspectionPageTests {
     private static let root = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 }
-    private static let page = text("Sources/SocketKit/SocketKit.docc/InspectionWire.md")
+    private static let path = "Sources/SocketKit/SocketKit.docc/InspectionWire.md"
+    private static let page = text(path)
 
     /// The names of the messages in the page.
     private static let names = [
@@ -28,7 +30,7 @@ struct InspectionPageTests {
         "WebSocketMessageProgress": "Incoming", "WebSocketSendProgress": "Outgoing",
         "WebSocketCounters": "FrameCounters", "PerMessageDeflateParameters": "Compression",
         "EngineCounters": "Counters", "EngineTimes": "Times", "HostSnapshot": "Host",
-        "HostSnapshot.TCP": "HostTCP", "HostFinding": "Verdict", "HostNamespace": "Namespace",
+        "HostSnapshot.TCP": "HostTCP", "Verdict": "Verdict", "HostNamespace": "Namespace",
         "InspectionRecord": "Record", "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder",
         "PeerEnd.Waiting": "Waiting",
         "FaultSnapshot": "Fault", "FaultSnapshot.Rule": "Rule", "FaultSnapshot.Hold": "Hold",
@@ -55,8 +57,39 @@ struct InspectionPageTests {
                     field.message.flatMap { Self.names[$0] }.map { "`\($0)`" } ?? "",
                 ].filter { !$0.isEmpty }.joined(separator: " ")
             }
-            let found = Self.names[message].flatMap { written[$0] } ?? []
-            #expect(found == expected, "\(message): \(expected.joined(separator: ", "))")
+            let name = Self.names[message] ?? message
+            let found = written[name] ?? []
+            if getenv("SOCKTUI_WRITE_DOCS") != nil, found.map(\.plain) != expected { rewrite(name, found, expected) }
+            #expect(found.map(\.plain) == expected, "\(message): \(expected.joined(separator: ", "))")
+        }
+    }
+
+    /// Writes a block of the page again.
+    private func rewrite(_ name: String, _ found: [Entry], _ expected: [String]) {
+        let entries = expected.map { plain in found.first { $0.plain == plain }?.text ?? plain }
+        var lines = ["- `\(name)`:"]
+        for word in entries.joined(separator: ", ").split(separator: " ") {
+            if lines[lines.count - 1].count + word.count + 1 > 120 { lines.append(" ") }
+            lines[lines.count - 1] += " \(word)"
+        }
+        let page = Self.text(Self.path)
+        guard let start = page.firstRange(of: "\n- `\(name)`: ")?.lowerBound,
+            let end = ["\n- ", "\n\n"].compactMap({ page[page.index(after: start)...].firstRange(of: $0)?.lowerBound })
+                .min(),
+            let file = fopen("\(Self.root)/\(Self.path)", "w")
+        else { return }
+        defer { fclose(file) }
+        fputs(page[..<start] + "\n" + lines.joined(separator: "\n") + page[end...], file)
+    }
+
+    /// An entry of a block, and the same without what stands in parentheses.
+    private struct Entry {
+        var text = ""
+        var plain = ""
+
+        mutating func trim() {
+            text = text.split(separator: " ").joined(separator: " ")
+            plain = plain.split(separator: " ").joined(separator: " ")
         }
     }
 
@@ -85,23 +118,28 @@ struct InspectionPageTests {
         return String(words.dropFirst(prefix.count))
     }
 
-    /// The entries of each block of the page, without what stands in parentheses.
-    private static func written() -> [String: [String]] {
+    /// The entries of each block of the page.
+    private static func written() -> [String: [Entry]] {
         let start = page.firstRange(of: "## Blocks")?.upperBound ?? page.endIndex
         let end = page[start...].firstRange(of: "\nVariants:")?.lowerBound ?? page.endIndex
-        var blocks: [String: [String]] = [:]
+        var blocks: [String: [Entry]] = [:]
         for block in page[start..<end].split(separator: "\n- `").dropFirst() {
             let name = String(block.prefix { $0 != "`" })
-            var text = ""
+            var entries = [Entry()]
             var depth = 0
             for character in block.dropFirst(name.count + 2) {
+                if character == "," && depth == 0 {
+                    entries.append(Entry())
+                    continue
+                }
                 if character == "(" { depth += 1 }
-                if depth == 0 { text.append(character == "\n" ? " " : character) }
+                let shown = character == "\n" ? " " : character
+                entries[entries.count - 1].text.append(shown)
+                if depth == 0 { entries[entries.count - 1].plain.append(shown) }
                 if character == ")" { depth -= 1 }
             }
-            blocks[name] = text.split(separator: ",").map { entry in
-                entry.split(separator: " ").joined(separator: " ")
-            }
+            for index in entries.indices { entries[index].trim() }
+            blocks[name] = entries
         }
         return blocks
     }
@@ -117,15 +155,15 @@ struct InspectionPageTests {
         var names: [String: [UInt32: String]] = [:]
         for file in files {
             var message = ""
-            for line in text("Sources/SocketRecords/Inspection/\(file).swift").split(separator: "\n") {
-                let words = line.split { " ():,&".contains($0) }
-                if let keyword = words.firstIndex(where: { $0 == "struct" || $0 == "extension" }) {
-                    message = String(words[keyword + 1])
+            let words = text("Sources/SocketRecords/Inspection/\(file).swift").split { " \n():,&".contains($0) }
+            for (place, word) in words.enumerated() {
+                switch word {
+                case "struct", "extension": message = String(words[place + 1])
+                case "coder.field", "coder.exactField", "coder.inlined":
+                    guard let number = UInt32(words[place + 1]) else { continue }
+                    names[message, default: [:]][number] = String(words[place + 2])
+                default: continue
                 }
-                guard let call = words.firstIndex(where: { $0 == "coder.field" || $0 == "coder.exactField" }),
-                    let number = UInt32(words[call + 1])
-                else { continue }
-                names[message, default: [:]][number] = String(words[call + 2])
             }
         }
         return names

@@ -1,7 +1,7 @@
 import SocketKit
 
 /// Holds one socket, asks it for things as chance has it, and passes on to the ledger what it hears.
-package final class Player: AsyncSocketDelegate, Sendable {
+package final class Player: NoticeDelegate, Sendable {
     private struct State {
         var socket: AsyncSocket?
         /// Operations whose verdict was put off.
@@ -260,7 +260,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
 
     // MARK: Hearing
 
-    private func hear(_ notice: Notice) {
+    package func hear(_ notice: Notice) {
         for heard in altered(notice) {
             stage.trace("  player \(number) hears \(heard.words)")
             stage.ledger.absorb(heard, owner: number)
@@ -285,23 +285,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
         return (state.withLock { $0.held.take() }.map { [$0] } ?? []) + [notice]
     }
 
-    package func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) { hear(.connected) }
-    package func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) { hear(.read(bytes, tag: tag)) }
-    package func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {
-        hear(.readPartial(count, tag: tag))
-    }
-    package func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int) { hear(.wrote(tag: tag)) }
-    package func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int) {
-        hear(.wrotePartial(count, tag: tag))
-    }
-    package func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) { hear(.failed(operation)) }
-    package func socketDidCloseReadStream(_ socket: AsyncSocket) { hear(.closedReadStream) }
-    package func socketPeerDidClose(_ socket: AsyncSocket) { hear(.peerClosed) }
     package func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool) { hear(.writable(isWritable)) }
-    package func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {
-        hear(.disconnecting(unread: unread))
-    }
-    package func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) { hear(.disconnected(error)) }
 
     package func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
         hear(.timedOut(operation))

@@ -1,7 +1,7 @@
 import SocketKit
 
 /// Holds one socket of a scenario, passes on to the ledger what it hears, and then does what its script says.
-package final class TorturePlayer: AsyncSocketDelegate, Sendable {
+package final class TorturePlayer: NoticeDelegate, Sendable {
     /// What to do when something was heard.
     package typealias Reaction = @Sendable (TorturePlayer, Notice) -> Void
 
@@ -60,32 +60,16 @@ package final class TorturePlayer: AsyncSocketDelegate, Sendable {
         socket?.write(bytes, timeout: Self.timeout, tag: ledger.write(bytes, session: socket?.session))
     }
 
-    private func hear(_ notice: Notice) {
+    package func hear(_ notice: Notice) {
         if case .read(let bytes, _) = notice { state.withLock { $0.received += bytes } }
         ledger.absorb(notice, owner: number)
         react(self, notice)
     }
 
-    package func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) { hear(.connected) }
-    package func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) { hear(.read(bytes, tag: tag)) }
-    package func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {
-        hear(.readPartial(count, tag: tag))
-    }
-    package func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int) { hear(.wrote(tag: tag)) }
-    package func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int) {
-        hear(.wrotePartial(count, tag: tag))
-    }
-    package func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) { hear(.failed(operation)) }
     package func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
         hear(.timedOut(operation))
         return .close
     }
-    package func socketDidCloseReadStream(_ socket: AsyncSocket) { hear(.closedReadStream) }
-    package func socketPeerDidClose(_ socket: AsyncSocket) { hear(.peerClosed) }
-    package func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {
-        hear(.disconnecting(unread: unread))
-    }
-    package func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) { hear(.disconnected(error)) }
 }
 
 /// Gives every connection that a scenario's listener takes a player.

@@ -199,14 +199,53 @@ struct ExportTests {
         #expect(binary.contains("-X 'PUT' --unix-socket '/run/x' --request-target '*' 'http://localhost/'"))
     }
 
+    @Test("each request of a connection becomes a command, in their order")
+    func requests() throws {
+        let text = try Self.curl(
+            "GET /a HTTP/1.1\r\n\r\nPOST /b HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiHEAD /c HTTP/1.1\r\n\r\n")
+        let commands = text.split(separator: "\n")
+        #expect(commands.count == 3 && commands.allSatisfy { $0.hasPrefix("curl ") }, "\(text)")
+        #expect(commands[0].contains(":80/a'") && commands[1].contains("--data-raw 'hi'"))
+        #expect(commands[1].contains(":80/b'") && commands[2].contains("--head 'http://127.0.0.1:80/c'"))
+    }
+
+    @Test("what a relay's client sent is sent again to where the relay led", arguments: [false, true])
+    func relayed(isSecure: Bool) throws {
+        var writer = RecordingWriter(application: "socktui", zero: 0)
+        let (relay, server) = (
+            SocketAddress.v4(host: "127.0.0.1", port: 9_000), SocketAddress.v4(host: "127.0.0.1", port: 80)
+        )
+        let facts = RecordedSession(
+            id: SocketID(2), local: relay, peer: .v4(host: "127.0.0.1", port: 40_000), isClient: false, role: .accepted,
+            target: "")
+        writer.add(RecordedEntry(SocketID(2), at: .zero, .session(facts, isNew: true)))
+        let bytes = Array("GET / HTTP/1.1\r\n\r\n".utf8)
+        writer.add(
+            RecordedEntry(
+                SocketID(2), at: .zero, .bytes(bytes[...], length: bytes.count, isSent: false, isPlain: false)))
+        var snapshot = EngineSnapshot(engine: "x", time: .zero, wallNanoseconds: 0)
+        var client = SocketSnapshot(id: SocketID(2), role: .accepted, phase: .connected, target: "", opened: .zero)
+        (client.local, client.peer, client.linked) = (relay, .v4(host: "127.0.0.1", port: 40_000), SocketID(3))
+        var target = SocketSnapshot(
+            id: SocketID(3), role: .client, phase: .connected, target: "h.example:443", opened: .zero)
+        (target.peer, target.linked) = (server, SocketID(2))
+        if isSecure { target.tls = TLSSnapshot(role: .client, phase: .secure, asked: .zero) }
+        snapshot.sockets = [client, target]
+        writer.add(RecordedEntry(SocketID(2), at: .zero, .snapshot(snapshot, [:])))
+        var index = ExportIndex()
+        try index.absorb(writer.take())
+        let row = try #require(index.rows().first { $0.id == SocketID(2) })
+        #expect(row.target == (isSecure ? "tls://h.example:443" : "127.0.0.1:80"))
+    }
+
     @Test(
-        "what is not one request is refused with the reason",
+        "what is not requests is refused with the reason",
         arguments: [
             ("PING\r\n", "it is not HTTP/1: no complete header"),
             ("*1\r\n\r\n", "it does not begin with an HTTP/1 request"),
             (
-                "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
-                "it is not one HTTP request: 18 client bytes follow the first"
+                "GET / HTTP/1.1\r\n\r\nPING\r\n",
+                "what follows its request 1 cannot be sent: it is not HTTP/1: no complete header"
             ),
             ("POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx", "its body is incomplete"),
             ("GET / HTTP/1.1\r\nA: \u{1b}[2J\r\n\r\n", "its field A has control characters"),

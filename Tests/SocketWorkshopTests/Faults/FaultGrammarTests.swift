@@ -36,7 +36,8 @@ struct FaultGrammarTests {
         "A bad rule gets an error that names the word, its column and what would be right",
         arguments: [
             ("", "", 1, "effect"), ("downstream", "", 11, "effect"), ("latency", "", 8, "200ms"),
-            ("latancy 5ms", "latancy", 1, "latency?"), ("latency 5", "5", 9, "write 5s or 5ms"),
+            ("latancy 5ms", "latancy", 1, "latency?"), ("#30 reset", "#30", 1, "write connection N instead"),
+            ("latency 5", "5", 9, "write 5s or 5ms"),
             ("stall 0.5", "0.5", 7, "write 0.5s or 0.5ms"),
             ("latency 5h", "5h", 9, "200ms"), ("latency 86401s", "86401s", 9, "from 1us to 1440m"),
             ("latency 0ms", "0ms", 9, "from 1us to 1440m"),

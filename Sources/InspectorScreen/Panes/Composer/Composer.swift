@@ -124,11 +124,17 @@ package struct Composer: Equatable, Sendable {
         }
     }
 
-    /// The message that Enter sends.
+    /// The message that Enter sends. A line whose escapes end with the line ending has it already.
     package var message: Result<[MessagePiece], EscapedText.Failure> {
         body.map { body in
+            let ending = endingInForce.bytes
+            if mode == .escapes, lines.last?.isEmpty == false, case .bytes(let last)? = body.last,
+                last.suffix(ending.count).elementsEqual(ending)
+            {
+                return body
+            }
             var message = body
-            message.add(endingInForce.bytes)
+            message.add(ending)
             return message
         }
     }

@@ -150,17 +150,19 @@ extension DetailBuilder {
         return Row(left: line, right: Line(operation.timeout.map { Format.duration($0) } ?? "", Style(.dim)))
     }
 
+    private var ways: (in: String, out: String) { CapturedWords.ways(socket) }
+
     /// The last sixty seconds.
     var minute: [Row] {
         guard socket.role != .listener, let series = model.shared.histories[socket.id], !series.received.isEmpty else {
             return []
         }
         func peak(_ values: [Float]) -> String { Format.rate(values.max().map(Double.init)) }
-        let title = "peak rx \(peak(series.received))/s tx \(peak(series.sent))/s"
-        let room = max(0, min(RateHistories.seconds, width - 6))
-        var received = Line(" rx ", Style(.dim))
+        let title = "peak \(ways.in) \(peak(series.received))/s \(ways.out) \(peak(series.sent))/s"
+        let room = max(0, min(RateHistories.seconds, width - ways.in.count - 4))
+        var received = Line(" \(ways.in) ", Style(.dim))
         received.append(model.glyphs.sparkline(series.received, width: room), Style(.received))
-        var sent = Line(" tx ", Style(.dim))
+        var sent = Line(" \(ways.out) ", Style(.dim))
         sent.append(model.glyphs.sparkline(series.sent, width: room), Style(.sent))
         return [rule("60s", right: title), Row(left: received), Row(left: sent)]
             + EventMarks(model, socket, seconds: min(room, series.received.count)).rows(width: width)
@@ -168,20 +170,24 @@ extension DetailBuilder {
 
     var totals: [Row] {
         guard socket.role != .listener else { return [] }
-        var rows = [rule("totals")]
+        let rows = [rule("totals")]
         func word(_ name: String, _ value: String, _ role: Role = .plain) -> Line {
             var line = Line(name + " ", Style(.dim))
             line.append(value, Style(role))
             return line
         }
-        rows += wrapped(
-            [
-                word("rx", Format.size(socket.received), .received), word("tx", Format.size(socket.sent), .sent),
+        var words = [
+            word(ways.in, Format.size(socket.received), .received), word(ways.out, Format.size(socket.sent), .sent),
+        ]
+        // The operations of other programs are not known.
+        if socket.ends == nil, socket.host == nil {
+            words += [
                 word("reads done", String(socket.reading.completed)),
                 word("writes done", String(socket.writing.completed)),
                 word("prebuffer", Format.size(socket.prebuffered)),
-            ], separator: "   ")
-        return rows + lastBytes
+            ]
+        }
+        return rows + wrapped(words, separator: "   ") + lastBytes
     }
 
     /// The newest bytes of both directions, as far as the traffic is known.

@@ -6,8 +6,8 @@ extension QueueLines {
     /// this host, and the amount of traffic.
     func capturedRows(_ ends: CapturedEnds) -> [Row] {
         var passed = label("PASSED")
-        passed.append("sent \(Format.size(socket.sent))", Style(.sent))
-        passed.append("  received \(Format.size(socket.received))", Style(.received))
+        passed.append("client sent \(Format.size(socket.sent))", Style(.sent))
+        passed.append("  server sent \(Format.size(socket.received))", Style(.received))
         if let last = socket.activity.lastByte {
             passed.append("  last byte \(Format.duration(max(.zero, model.now - last))) ago", Style(.dim))
         }
@@ -28,10 +28,11 @@ extension QueueLines {
 }
 
 extension DetailBuilder {
-    /// Returns the two ends of a captured connection.
+    /// Returns the two ends of a captured connection. Nothing is known about either in a file.
     func captured(_ ends: CapturedEnds) -> [Row] {
-        [("client", ends.local), ("server", ends.peer)].flatMap { name, end -> [Row] in
-            var rows = [rule(name, right: end == nil ? "not on this host, or not seen" : "")]
+        if ends == CapturedEnds() { return [] }
+        return [("client", ends.local), ("server", ends.peer)].flatMap { name, end -> [Row] in
+            var rows = [rule(name, right: end == nil ? "not seen here" : "")]
             guard let end else { return rows }
             var words = [safe(end.host.programText)]
             if let descriptor = end.descriptor { words.append(Line("fd \(descriptor)", Style(.dim))) }

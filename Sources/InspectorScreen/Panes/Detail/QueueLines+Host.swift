@@ -26,7 +26,11 @@ extension QueueLines {
         line.append("unsent \(host.unsentText ?? "-")", Style(.sent))
         if let other { line.append(" > unread there \(other.unreadText ?? "-")") }
         if let window = host.tcp?.sendWindow { line.append("   window \(Format.bytes(UInt64(window)))", Style(.dim)) }
-        if let ago = ago(host.tcp?.lastSent) { line.append("   last sent \(ago) ago", Style(.dim)) }
+        if host.tcp != nil, socket.kernel?.bytesSent == 0 {
+            line.append("   never sent", Style(.dim))
+        } else if let ago = ago(host.tcp?.lastSent) {
+            line.append("   last sent \(ago) ago", Style(.dim))
+        }
         return Row(left: line)
     }
 
@@ -34,7 +38,11 @@ extension QueueLines {
         var line = label("IN")
         line.append("unread here \(host.unreadText ?? "-")", Style(host.unread ?? 0 > 0 ? .warn : .received))
         if let other, let unsent = other.unsentText { line.append(" < unsent there \(unsent)") }
-        if let ago = ago(host.tcp?.lastReceived) { line.append("   last byte came \(ago) ago", Style(.dim)) }
+        if host.tcp != nil, socket.kernel?.bytesReceived != nil, socket.received == 0 {
+            line.append("   never received", Style(.dim))
+        } else if let ago = ago(host.tcp?.lastReceived) {
+            line.append("   last byte came \(ago) ago", Style(.dim))
+        }
         return Row(left: line)
     }
 
@@ -71,7 +79,7 @@ extension DetailBuilder {
             words.append(safe("netns \(namespace.label)", .dim))
         }
         words.append(Line("from outside", Style(.dim)))
-        if let evidence = host.evidence { words.append(Line("seen by \(evidence)", Style(.dim))) }
+        if let evidence = host.evidence { words.append(Line("seen by \(evidence.rawValue)", Style(.dim))) }
         return words
     }
 
@@ -104,7 +112,7 @@ extension DetailBuilder {
         guard let peer = host.peer, let other = model.shown?.socket(peer), let facts = other.host else { return [] }
         var words = [Line("\(peer)", Style(.heading)), safe(facts.programText)]
         if let descriptor = other.descriptor { words.append(Line("fd \(descriptor)")) }
-        words.append(safe(facts.asksWords ?? "what it does is unknown"))
+        words.append(safe(facts.asksWords ?? "activity unknown"))
         return [rule("other end", right: model.naming("{other-leg} goes there"))] + wrapped(words, separator: "  ")
     }
 }

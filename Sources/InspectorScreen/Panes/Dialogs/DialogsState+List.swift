@@ -3,14 +3,14 @@ import SocketCore
 
 /// Dialogs about the list: its columns, and the marked rows.
 extension DialogsState {
-    /// Asks which optional columns to show. `chosen` are shown now.
-    mutating func openColumns(_ chosen: Set<String>, selected: Int = 0) {
+    /// Asks which optional columns to show.
+    mutating func openColumns(_ list: ListPane, selected: Int = 0) {
         // Without the keys that move the cursor or close the menu. Further columns are reached with the cursor.
         let keys = Array("abcdefghilmnoprstuvwxyz")
-        let items = ListColumn.optional.enumerated().map { index, column in
+        let items = list.kind.optional.enumerated().map { index, column in
             Menu.Item(
                 key: index < keys.count ? keys[index] : nil,
-                label: "[\(chosen.contains(column.name) ? "x" : " ")] "
+                label: "[\(list.columns.contains(column.name) ? "x" : " ")] "
                     + Format.padded(column.title, to: 8) + column.meaning, choice: .column(column.name))
         }
         var menu = Menu(title: "columns, as many as fit", items: items)

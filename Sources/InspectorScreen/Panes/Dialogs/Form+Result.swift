@@ -8,25 +8,32 @@ extension Form {
         package var message: String
     }
 
-    /// The effect of the filled-in form.
-    package var result: Result<Effect, Problem> {
+    /// What a filled-in form asks for: an effect, or how a composer sends from now on.
+    package enum Wish: Equatable {
+        case effect(Effect)
+        case pace(SocketID, Pace)
+        case destination(SocketID, Endpoint)
+    }
+
+    /// What the filled-in form asks for.
+    package var result: Result<Wish, Problem> {
         do throws(Problem) {
             switch purpose {
-            case .connect, .listen: return .success(try opening())
-            case .read(let id): return .success(.send(.read(id, try read())))
+            case .connect, .listen: return .success(.effect(try opening()))
+            case .read(let id): return .success(.effect(.send(.read(id, try read()))))
             case .answer(let id, let operation):
-                return .success(.send(.answerTimeout(id, operation.id, try verdict())))
+                return .success(.effect(.send(.answerTimeout(id, operation.id, try verdict()))))
             case .timeout(let id, let operation):
-                return .success(.send(.setTimeout(id, operation.id, try duration(.timeout))))
-            case .tls(let id): return .success(try secured(id))
-            case .watermarks(let id): return .success(.send(.setWatermarks(id, try watermarks())))
-            case .reply(let id, let before): return .success(.setReplies(id, try rules(before)))
+                return .success(.effect(.send(.setTimeout(id, operation.id, try duration(.timeout)))))
+            case .tls(let id): return .success(.effect(try secured(id)))
+            case .watermarks(let id): return .success(.effect(.send(.setWatermarks(id, try watermarks()))))
+            case .reply(let id, let before): return .success(.effect(.setReplies(id, try rules(before))))
             case .save: return .failure(Problem(field: .path, message: "what is saved is known to the reducer only"))
             case .saveMarked(let ids):
                 guard !text(.path).isEmpty else { throw Problem(field: .path, message: "a folder is missing") }
-                return .success(.saveTraffic(ids, folder: text(.path)))
-            case .pace(let id): return .success(.setPace(id, try pace()))
-            case .destination(let id): return .success(.setDestination(id, try destination()))
+                return .success(.effect(.saveTraffic(ids, folder: text(.path))))
+            case .pace(let id): return .success(.pace(id, try pace()))
+            case .destination(let id): return .success(.destination(id, try destination()))
             }
         } catch {
             return .failure(error)

@@ -38,7 +38,7 @@ private func drawPanes(_ model: Model, _ layout: ScreenLayout, on canvas: inout 
         title.append("\(socket.id) ", Style(.heading))
         title.append(Shorten.address(socket.peerText, to: max(8, layout.divider.width - 30), Style(.heading), model))
     }
-    canvas.rule(row: 0, in: layout.divider, title: title, model.glyphs)
+    if layout.divider.height > 0 { canvas.rule(row: 0, in: layout.divider, title: title, model.glyphs) }
     for y in layout.detail.y..<layout.detail.y + layout.detail.height {
         canvas[layout.detail.x - 1, y] = Cell(model.glyphs.vertical, style: Style(.dim))
     }

@@ -9,12 +9,16 @@ package enum Footer {
         keys(model, layout.footer, on: &canvas)
     }
 
+    /// The most keys that the last row names, those for help and leaving included. `?` and `:` have the others.
+    package static let mostKeys = 12
+
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let context = model.context
         if context == .field, model.field.open?.purpose == .command { return palette(model, rect, on: &canvas) }
-        let right = Line(reserved(context, model), Style(.key))
+        let reserved = reserved(context, model)
+        let right = Line(reserved.joined(separator: "  "), Style(.key))
         let room = rect.width - right.width - 3
-        var line = Line()
+        var (line, shown) = (Line(), reserved.count)
         let keys = model.shared.options.keys
         let rewound = model.overlay(context).map { overlay in keys.bindings(in: overlay).map { ($0, overlay) } } ?? []
         for (binding, place) in rewound + keys.bindings(in: context).map({ ($0, context) }) {
@@ -25,7 +29,8 @@ package enum Footer {
             guard let label = binding.action?.use(in: place)?.hint(model), let key = binding.keys.first?.label else {
                 continue
             }
-            guard line.width + key.count + label.count + 3 <= room else { break }
+            guard shown < mostKeys, line.width + key.count + label.count + 3 <= room else { break }
+            shown += 1
             line.append(line.width == 0 ? " " : "  ")
             line.append(key, Style(.key))
             line.append(" " + label)
@@ -47,13 +52,13 @@ package enum Footer {
     }
 
     /// Returns the keys for help and leaving. ^C always means quit.
-    private static func reserved(_ context: KeyContext, _ model: Model) -> String {
+    private static func reserved(_ context: KeyContext, _ model: Model) -> [String] {
         let keys = model.shared.options.keys
         let leaving = context == .list && !model.showsFound ? "quit" : "back"
         let isView = KeyContext.views.contains(context)
         let help = keys.key(for: "help", in: context).map { "\($0) help" }
         let leave = isView ? keys.key(for: leaving, in: context).map { "\($0) \(leaving)" } : nil
-        return [help, leave ?? "\(KeyTable.fixed.label) quit"].compactMap { $0 }.joined(separator: "  ")
+        return [help, leave ?? "\(KeyTable.fixed.label) quit"].compactMap { $0 }
     }
 
     private static func status(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
@@ -93,10 +98,10 @@ package enum Footer {
             let all = model.list.total
             let counts =
                 model.list.filter.isEmpty
-                ? "\(model.shared.summary.live) live, \(model.shared.summary.closed) closed"
+                ? "\(model.shared.summary.live) \(model.hasEnded ? "open" : "live"), \(model.shared.summary.closed) closed"
                 : model.naming("\(rows) of \(all) listed; {back} lists all")
             if let hidden = hidden(model) { return Shorten.clause(counts + "; " + hidden, to: model.size.width - 2) }
-            let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
+            let name = model.list.sorting.column.sentenceName
             let sight = inSight(model)
             return Shorten.fitting(
                 [counts + ", sorted by \(name)" + sight, counts + sight, counts], in: model.size.width - 1)
@@ -124,7 +129,8 @@ package enum Footer {
         let owners = HiddenOwners.text(summary.hiddenOwners, names: summary.hiddenNames).map { "owners hidden: \($0)" }
         let missing = model.shared.programs.compactMap(\.missing).first.map { "not seen: \($0)" }
         // The number of unknown owners is in the header, too.
-        let words = [missing, owners].compactMap { $0 }
+        let folded = model.list.folded.map { "\($0.count) in TIME-WAIT: filter state:time-wait" }
+        let words = [folded, missing, owners].compactMap { $0 }
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 

@@ -152,7 +152,8 @@ package enum Header {
         if model.list.showsMarked { line.append(model.naming("marked ({show-marked})  "), Style(.chip)) }
         if let chip = model.list.cursor.chip { line.append(model.naming(chip), Style(.dim)) }
         if withOrder {
-            line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
+            line.append(
+                "sort \(sorting.column.sentenceName.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
         }
         return line
     }

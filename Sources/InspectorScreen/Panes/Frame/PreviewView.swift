@@ -43,10 +43,11 @@ package enum PreviewView {
     private static func sparklines(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {
         guard socket.role != .listener, let series = model.shared.histories[socket.id] else { return Line() }
         let room = max(0, min(RateHistories.seconds, (width - 12) / 2))
-        var line = Line(" rx ", Style(.dim))
+        let (received, sent) = CapturedWords.ways(socket)
+        var line = Line(" \(received) ", Style(.dim))
         line.append(model.glyphs.sparkline(series.received, width: room), Style(.received))
-        line.pad(to: 4 + room + 3)
-        line.append("tx ", Style(.dim))
+        line.pad(to: 2 + received.count + room + 3)
+        line.append("\(sent) ", Style(.dim))
         line.append(model.glyphs.sparkline(series.sent, width: room), Style(.sent))
         return line
     }

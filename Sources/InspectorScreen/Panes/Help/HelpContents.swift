@@ -102,6 +102,7 @@ package struct HelpContents {
             "READING 1024/4096: so far of all; 312 to CRLF: so far, the end unknown",
             "WRITING 25% +2 1.4M: done, writes after it, bytes not yet with the kernel",
             model.naming("unread 23 B: bytes in the kernel that no read takes; {read} queues a read"),
+            "C>S/s, S>C/s: what the client and the server of a relay or a capture send",
             "\(model.glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC.", "* marked  !2 two warnings",
         ].map { Entry(lead: "", text: $0) }
     }
@@ -111,6 +112,7 @@ package struct HelpContents {
         "words are AND, | is OR, ! is NOT, ( ) group; /text/i: a regular expression",
         "id:7 state:estab peer:10.0.0.0/8 port:443 role:client tag:42 read:delimiter",
         "flag:connected lint:any lint:read-starved rq>0 wq>=64K rx>1M idle>9s age>1h",
+        "sendq>0 rtt>5ms unsent>1M alpn:h2 container:web: any column, by its name",
         "tls:yes tls:no tls:handshaking tls:1.3 (or queued, asking, secure, failed)",
         "ws:yes ws:no ws:open ws:compressed ws:1006 (the code of a Close)",
         "ws:opening ws:closing ws:closed ws:refused",

@@ -64,7 +64,7 @@ enum FoundView {
         }
         let socket = model.shown?.socket(match.socket)
         // For a relayed connection, `>` marks what the client sent, as in its traffic.
-        let goesOut = socket?.linked.map { (match.direction == .received) == (match.socket < $0) }
+        let goesOut = socket.flatMap { $0.linked == nil ? nil : (match.direction == .received) == $0.isClientLeg }
         let isSent = goesOut ?? (match.direction == .sent)
         let style = Style(isSent ? .sent : .received)
         line.append(isSent ? "> " : "< ", style)

@@ -8,11 +8,13 @@ extension ListPane {
 
     /// Filters and sorts the rows.
     mutating func orderRows(_ snapshot: EngineSnapshot, in shared: Shared) {
+        kind = shared.listKind
         var sockets = snapshot.sockets
         if !filter.isEmpty { sockets = filter.matching(sockets, snapshot.time, shared.findings) }
         programs?.absorb(sockets, shared.findings)
         if showsMarked { sockets = sockets.filter { marked.contains($0.id) } }
         let isAll = sockets.count == snapshot.sockets.count
+        foldWaiting(&sockets, in: shared)
         if !showsLegs { sockets = snapshot.joiningPairs(sockets) }
         total = isAll ? sockets.count : showsLegs ? snapshot.sockets.count : snapshot.joinedCount
         if let pressed = keyPressed, snapshot.time - pressed < Self.orderRests, !rows.isEmpty {
@@ -24,6 +26,26 @@ extension ListPane {
         }
         guard !sockets.isEmpty else { return }
         rows += sorting.ids(of: sockets, snapshot.time, shared.findings, pairedIn: showsLegs ? nil : snapshot)
+    }
+
+    /// Leaves one row of the sockets in TIME-WAIT on a host, unless the filter names that state: the kernel keeps
+    /// thousands, nobody waits for them, and what is wrong must be in sight.
+    private mutating func foldWaiting(_ sockets: inout [SocketSnapshot], in shared: Shared) {
+        let former = folded
+        folded = nil
+        guard kind == .host, shared.options.foldsWaiting, !filter.names(state: "time-wait") else { return }
+        let waiting = sockets.indices.filter { sockets[$0].host?.state == .timeWait }
+        guard waiting.count > 1 else { return }
+        // The row stays with its socket, and the newest stays longest.
+        let kept = waiting.first { sockets[$0].id == former?.row } ?? waiting[waiting.count - 1]
+        folded = Folded(row: sockets[kept].id, count: waiting.count)
+        let others = Set(waiting).subtracting([kept])
+        sockets = sockets.indices.filter { !others.contains($0) }.map { sockets[$0] }
+    }
+
+    /// Returns what the row of a session shows.
+    func listed(_ socket: SocketSnapshot, in shared: Shared) -> Listed {
+        Listed(socket, pair(of: socket, in: shared), folded: folded.flatMap { $0.row == socket.id ? $0.count : nil })
     }
 
     /// Returns the pair of a leg, while pairs are shown as one row.
@@ -91,10 +113,9 @@ extension ListPane {
 
     /// Sorts at once, even after a recent key press.
     mutating func sort(_ sorting: Sorting) -> Model.Notice {
-        self.sorting = sorting
+        chosen = sorting
         keyPressed = nil
-        let name = sorting.name == "warnings" ? "warnings" : sorting.column.title
-        return .hint("sorted by \(name)\(sorting.descending ? ", largest first" : "")")
+        return .hint("sorted by \(sorting.column.sentenceName)\(sorting.descending ? ", largest first" : "")")
     }
 
     mutating func reverse() -> Model.Notice {
@@ -105,9 +126,9 @@ extension ListPane {
 
     /// Sorts by the column `step` columns to the right.
     mutating func sortByColumn(_ step: Int, width: Int, in shared: Shared) -> Model.Notice {
-        let names = sortable(width: width, in: shared)
-        let index = names.firstIndex(of: sorting.name) ?? -1
-        return sort(Sorting(names[((index + step) % names.count + names.count) % names.count]))
+        let columns = sortable(width: width, in: shared)
+        let index = columns.firstIndex(of: sorting.column) ?? -1
+        return sort(Sorting(columns[((index + step) % columns.count + columns.count) % columns.count]))
     }
 
     mutating func set(_ filter: Filter) {
@@ -166,15 +187,9 @@ extension ListPane {
         if columns.remove(name) == nil { columns.insert(name) }
     }
 
-    /// Returns the sortable columns that are visible at a width, from left to right.
-    func sortable(width: Int, in shared: Shared) -> [String] {
-        let places = ListColumns(width: width, idWidth: shared.summary.idWidth, chosen: columns)
-        var names = ["id"]
-        if places.state != nil { names.append("state") }
-        names += ["peer", "reading"]
-        if places.writing != nil { names.append("writing") }
-        if places.receiveRate != nil { names.append("rx") }
-        if places.sendRate != nil { names.append("tx") }
-        return names + places.optional.map(\.column.name) + ["warnings"]
+    /// Returns the columns that are visible at a width and can be sorted by, from left to right.
+    func sortable(width: Int, in shared: Shared) -> [ListColumn] {
+        let layout = ListLayout(kind, width: width, idWidth: shared.summary.idWidth, optional: columns)
+        return layout.places.map(\.column).filter { !$0.title.isEmpty }
     }
 }

@@ -49,10 +49,21 @@ package struct ListPane: Equatable, Sendable {
     package internal(set) var top = 0
     /// The last jump of the cursor, and the first visible row from before.
     var jump: Jump?
-    package internal(set) var sorting = Sorting()
+    /// What is listed, which decides the columns.
+    package internal(set) var kind = ListKind.sockets
+    /// Of a host, the number of sockets in TIME-WAIT, and the one whose row stands for all of them.
+    package internal(set) var folded: Folded?
+
+    package struct Folded: Equatable, Sendable {
+        package var row: SocketID
+        package var count: Int
+    }
+
+    /// The order that the user chose.
+    var chosen: Sorting?
     package internal(set) var filter = Filter()
     /// The chosen optional columns.
-    package internal(set) var columns = Set(ListColumn.optional.filter(\.isOn).map(\.name))
+    package internal(set) var columns = Set(ListKind.sockets.optional.filter(\.isOn).map(\.name))
     package internal(set) var marked: Set<SocketID> = []
     /// Whether only marked sessions are listed.
     package internal(set) var showsMarked = false
@@ -74,6 +85,9 @@ package struct ListPane: Equatable, Sendable {
     package internal(set) var filterRuns = 0
 
     package init() {}
+
+    /// The order: the one chosen, or that of the kind if it does not have the column.
+    package var sorting: Sorting { chosen.flatMap { kind.sortable.contains($0.column) ? $0 : nil } ?? kind.order }
 
     /// Whether the cursor moves to each new connection.
     package var follows: Bool { cursor == .newest }

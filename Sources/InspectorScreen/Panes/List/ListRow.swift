@@ -4,104 +4,105 @@ import SocketCore
 /// One row of the list.
 struct ListRow {
     let model: Model
-    let socket: SocketSnapshot
-    let columns: ListColumns
-    /// The relayed connection that the row shows as one, or `nil` if it shows `socket` alone.
-    let pair: RelayPair?
+    let row: Listed
+    let sight: Sight
+    let layout: ListLayout
 
-    func draw(_ row: Int, in rect: Rect, on canvas: inout Canvas) {
-        let isSelected = model.list.selected.map(legs.contains) ?? false
-        func put(_ column: ListColumns.Column?, _ line: Line) {
-            guard let column else { return }
-            canvas.draw(line, x: rect.x + column.x, y: rect.y + row, width: column.width, model.glyphs)
+    private typealias Place = ListLayout.Place
+    private var socket: SocketSnapshot { row.socket }
+    private var pair: RelayPair? { row.pair }
+    private var isLive: Bool { row.isLive }
+
+    func draw(_ index: Int, in rect: Rect, on canvas: inout Canvas) {
+        func put(_ line: Line, _ place: Place) {
+            canvas.draw(line, x: rect.x + place.x, y: rect.y + index, width: place.width, model.glyphs)
         }
-        func right(_ column: ListColumns.Column?, _ text: String, _ role: Role) {
-            guard let column else { return }
-            put(column, Line(Format.padded(text, to: column.width, right: true), Style(role)))
-        }
+        let ids = row.legs.map(\.id)
+        let isSelected = model.list.selected.map(ids.contains) ?? false
         let isLinked = pair == nil && model.selected?.linked == socket.id
         let mark = isSelected ? ">" : isLinked ? "&" : isLive ? " " : "x"
-        canvas.draw(Line(mark, Style(isSelected ? .cursor : base)), row: row, in: rect, model.glyphs)
-        right(columns.id, socket.id.label, base)
-        if !model.list.marked.isDisjoint(with: legs) {
-            put(ListColumns.Column(x: columns.role.x - 1, width: 1), Line("*", Style(.key, [.bold])))
-        }
-        put(columns.role, Line(pair?.mark ?? socket.roleMark, Style(.dim)))
-        put(columns.state, safe((pair?.worst ?? socket).stateWord, base))
-        let peer = Style(base, model.list.isSearched(socket, in: model.shared) ? [.bold, .underline] : [])
-        if let pair, isLive {
-            let words = PairWords(model: model, pair: pair, style: peer)
-            put(columns.pair, words.live(width: columns.pair.width - narrow))
-            put(columns.writing, queued(pair))
-            put(narrowPlace, queued(pair))
-        } else if isLive, let words = PairWords(association: socket, model: model, style: peer) {
-            put(columns.pair, words.ends(width: columns.pair.width))
-            put(columns.writing, Line(socket.datagrams.map(DatagramWords.passed) ?? "", Style(.dim)))
-        } else if let pair {
-            put(closedPair.ends, PairWords(model: model, pair: pair, style: peer).ends(width: closedPair.ends.width))
-        } else {
-            put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
-        }
-        if let ends = socket.ends, isLive || ends != CapturedEnds() {
-            put(columns.reading, program(ends.local, columns.reading.width))
-            put(columns.writing, program(ends.peer, columns.writing?.width ?? 0))
-            right(columns.receiveRate, isLive ? Format.rate(socket.receiveRate) : total(socket.received), .received)
-            right(columns.sendRate, isLive ? Format.rate(socket.sendRate) : total(socket.sent), .sent)
-        } else if !isLive, let ending = ending {
-            let place = pair == nil ? columns.reason : closedPair.reason
-            let line = safe(Self.fitted(ending, to: place.width), .closed)
-            put(place, line.clippedAfterWord(to: place.width, model.glyphs))
-            let isClient = socket.datagrams?.client != nil
-            right(columns.receiveRate, total(isClient ? socket.sent : socket.received), .closed)
-            right(columns.sendRate, total(isClient ? socket.received : socket.sent), .closed)
-        } else {
-            if pair == nil, socket.datagrams?.client == nil {
-                put(columns.reading, reading)
-                put(columns.writing, writing)
+        canvas.draw(Line(mark, Style(isSelected ? .cursor : row.base)), row: index, in: rect, model.glyphs)
+        for (column, place) in layout.places {
+            if let (line, place) = content(of: column, in: place) { put(line, place) }
+            if column.content == .mark, !model.list.marked.isDisjoint(with: ids) {
+                put(Line("*", Style(.key, [.bold])), Place(x: place.x - 1, width: 1))
             }
-            right(columns.receiveRate, Format.rate(socket.inRate), .received)
-            right(columns.sendRate, Format.rate(socket.outRate), .sent)
         }
-        for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
-        if let mark = warningMark { put(columns.warnings, mark) }
         guard isSelected else { return }
-        canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+        canvas.restyle(row: index, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
     }
 
-    private var warningMark: Line? {
-        let findings = legs.flatMap { model.shared.findings[$0] }
-        if findings.contains(where: { $0.severity == .critical }) { return Line("!!", Style(.bad, [.bold])) }
-        let found = findings.count { $0.severity > .note }
-        return found > 0 ? Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])) : nil
+    /// Returns what is drawn in a column, and where: the ends of a pair and the reason of a closed row take several.
+    private func content(of column: ListColumn, in place: Place) -> (Line, Place)? {
+        let isOver = !isLive && socket.ends ?? CapturedEnds() == CapturedEnds()
+        switch column.content {
+        case .ends: return ends(column, place)
+        case .reading where isOver: return reason
+        case .name where isOver: return place == layout.reading ? reason : nil
+        case .writing where isOver: return nil
+        case .reading: return reading(place)
+        case .writing:
+            if let pair { return (queued(pair), place) }
+            guard socket.datagrams?.client == nil else {
+                return (Line(socket.datagrams.map(DatagramWords.passed) ?? "", Style(.dim)), place)
+            }
+            return (writing, place)
+        case .text, .name, .address, .mark: return (cell(column, width: place.width), place)
+        }
     }
 
-    private func total(_ count: UInt64) -> String { String(model.glyphs.sigma) + Format.bytes(count) }
-
-    /// Returns the program at an end of a captured connection.
-    private func program(_ end: CapturedEnds.End?, _ width: Int) -> Line {
-        guard let program = CapturedWords.program(end) else { return safe("-", .dim) }
+    /// Returns the cell of a column that draws itself. What a live row lacks is shown as `-`.
+    private func cell(_ column: ListColumn, width: Int) -> Line {
+        let isSilent = !isLive || column.name == "warnings"
+        let cell = column.cell(row, sight) ?? ListColumn.Cell(isSilent ? "" : "-", .dim)
+        let style = style(of: cell, in: column)
+        if column.alignsRight { return Line(Format.padded(cell.text, to: width, right: true), style) }
+        switch column.content {
+        case .address where socket.host?.peerProgram == nil:
+            return Shorten.address(cell.text, to: width, style, model)
         // The whole name is more useful than a name with half of its number.
-        return safe(Shorten.fitting([program, String(program.prefix { $0 != "[" })], in: width), base)
+        case .name: return safe(Shorten.fitting([cell.text, String(cell.text.prefix { $0 != "[" })], in: width), style)
+        default: return safe(cell.text, style)
+        }
+    }
+
+    private func style(of cell: ListColumn.Cell, in column: ListColumn) -> Style {
+        guard column.marksSearch, model.list.isSearched(socket, in: model.shared) else { return cell.style }
+        return Style(cell.style.role, [.bold, .underline])
+    }
+
+    /// Returns the other end, or both ends of a pair, across what it does not read itself.
+    private func ends(_ column: ListColumn, _ place: Place) -> (Line, Place) {
+        let style = style(of: ListColumn.Cell("", row.base), in: column)
+        if let pair {
+            let words = PairWords(model: model, pair: pair, style: style)
+            if isLive { return (words.live(width: layout.pair.width - narrow), layout.pair) }
+            return (words.ends(width: closedPair.ends.width), closedPair.ends)
+        }
+        if isLive, let words = PairWords(association: socket, model: model, style: style) {
+            return (words.ends(width: layout.pair.width), layout.pair)
+        }
+        return (Shorten.address(socket.peerText, to: place.width, style, model), place)
+    }
+
+    private func reading(_ place: Place) -> (Line, Place)? {
+        if let pair {
+            // At the end of the two ends, if there is no other room for the effect of a rule or breakpoint.
+            let end = layout.pair.x + layout.pair.width
+            return narrow > 0 ? (queued(pair), Place(x: end - narrow + 1, width: narrow - 1)) : nil
+        }
+        guard socket.datagrams?.client == nil else { return nil }
+        let fault = layout.writing == nil ? listenerFault : nil
+        return (fault ?? ListWords.reading(model, socket, width: place.width), place)
     }
 
     /// The width for the effect of a rule or breakpoint, if there is no other room for it.
     private var narrow: Int {
-        guard columns.writing == nil, let fault = pair?.client.fault else { return 0 }
+        guard isLive, layout.writing == nil, let fault = pair?.client.fault else { return 0 }
         return FaultWords.cell(fault, now: model.now, width: Self.narrowest).map { $0.count + 1 } ?? 0
     }
 
-    /// The place of these columns, at the end of the two ends.
-    private var narrowPlace: ListColumns.Column? {
-        let end = columns.pair.x + columns.pair.width
-        return narrow > 0 ? ListColumns.Column(x: end - narrow + 1, width: narrow - 1) : nil
-    }
-
     private static let narrowest = 11
-
-    private var reading: Line {
-        let fault = columns.writing == nil ? listenerFault : nil
-        return fault ?? ListWords.reading(model, socket, width: columns.reading.width)
-    }
 
     private var writing: Line {
         listenerFault ?? ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket))
@@ -110,13 +111,17 @@ struct ListRow {
     /// The rule that stops a listener from accepting.
     private var listenerFault: Line? {
         guard socket.role == .listener else { return nil }
-        let width = (columns.writing ?? columns.reading).width
+        let width = (layout.writing ?? layout.reading ?? layout.ends).width
         return FaultWords.cell(socket.fault, now: model.now, width: width).map { Line($0, Style(.warn)) }
     }
 
-    private var legs: [SocketID] { pair?.legs.map(\.id) ?? [socket.id] }
-    private var isLive: Bool { pair?.isLive ?? socket.isLive }
-    private var base: Role { isLive ? .plain : .closed }
+    /// Why a closed row ended, across its reads and writes.
+    private var reason: (Line, Place)? {
+        guard let ending else { return nil }
+        let room = pair == nil ? layout.reason : closedPair.reason
+        let line = safe(Self.fitted(ending, to: room.width), Style(.closed))
+        return (line.clippedAfterWord(to: room.width, model.glyphs), room)
+    }
 
     /// How it ended. For a pair, which end closed first, or how the leg that ended first did.
     private var ending: String? {
@@ -125,15 +130,15 @@ struct ListRow {
     }
 
     /// The columns of a closed pair's ends and of its reason. The reason gives up room for the ends as far as possible.
-    private var closedPair: (ends: ListColumns.Column, reason: ListColumns.Column) {
-        guard let pair else { return (columns.peer, columns.reason) }
-        let end = columns.reason.x + columns.reason.width
-        let wanted = PairWords(model: model, pair: pair, style: .plain).ends(width: end - columns.peer.x).width
-        let least = end - min(columns.reason.width, ending?.count ?? 0)
-        let start = min(max(columns.reason.x, columns.peer.x + wanted + 1), max(columns.reason.x, least))
+    private var closedPair: (ends: Place, reason: Place) {
+        guard let pair else { return (layout.ends, layout.reason) }
+        let end = layout.reason.x + layout.reason.width
+        let wanted = PairWords(model: model, pair: pair, style: .plain).ends(width: end - layout.ends.x).width
+        let least = end - min(layout.reason.width, ending?.count ?? 0)
+        let start = min(max(layout.reason.x, layout.ends.x + wanted + 1), max(layout.reason.x, least))
         return (
-            ListColumns.Column(x: columns.peer.x, width: start - columns.peer.x - 1),
-            ListColumns.Column(x: start, width: end - start)
+            Place(x: layout.ends.x, width: start - layout.ends.x - 1),
+            Place(x: start, width: end - start)
         )
     }
 
@@ -149,31 +154,18 @@ struct ListRow {
     /// Returns the bytes that the relay still has to forward, in each direction.
     private func queued(_ pair: RelayPair) -> Line {
         if let words = FaultWords.cell(
-            pair.client.fault, now: model.now, width: columns.writing?.width ?? Self.narrowest)
+            pair.client.fault, now: model.now, width: layout.writing?.width ?? Self.narrowest)
         {
             return Line(words, Style(.warn, pair.client.fault?.hold == nil ? [] : [.bold]))
         }
-        let text = pair.queued(width: columns.writing?.width ?? 0)
+        let text = pair.queued(width: layout.writing?.width ?? 0)
         let isHeldBack = pair.client.isHeldBack || pair.server.isHeldBack
         return text.isEmpty ? Line("-", Style(.dim)) : Line(text, Style(isHeldBack ? .warn : .sent))
     }
 
-    private func optional(_ column: ListColumn, width: Int) -> Line {
-        let text = pair.map { column.text(of: $0, model.now) } ?? column.text(socket, model.now)
-        guard let text else {
-            return Line(Format.padded(isLive ? "-" : "", to: width, right: column.alignsRight), Style(.dim))
-        }
-        let isUnread =
-            column.name == "recvq" && socket.role != .listener && socket.reading.current == nil
-            && socket.unreadBytes > 0
-        let role: Role = !isLive ? .closed : isUnread ? .warn : .dim
-        if column.alignsRight { return Line(Format.padded(text, to: width, right: true), Style(role)) }
-        return column.name == "local" ? Shorten.address(text, to: width, Style(role), model) : safe(text, role)
-    }
-
-    private func safe(_ text: String, _ role: Role) -> Line {
+    private func safe(_ text: String, _ style: Style) -> Line {
         var line = Line()
-        model.sanitizer.append(text, Style(role), to: &line)
+        model.sanitizer.append(text, style, to: &line)
         return line
     }
 }

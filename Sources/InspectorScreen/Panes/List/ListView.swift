@@ -7,16 +7,19 @@ package enum ListView {
         if let found = model.list.found { return FoundView.draw(found, model, rect, on: &canvas) }
         guard let snapshot = model.shown, !snapshot.sockets.isEmpty else { return drawEmpty(model, rect, on: &canvas) }
         if let programs = model.list.programs { return ProgramsView.draw(programs, model, rect, on: &canvas) }
-        if model.shared.showsHost { return drawHost(model, snapshot, rect, on: &canvas) }
+        let visible = model.list.rows.dropFirst(model.list.top).prefix(max(0, rect.height - 1)).compactMap { id in
+            snapshot.socket(id).map { model.list.listed($0, in: model.shared) }
+        }
+        let sight = Sight(model.now, model.shared.findings, model.glyphs)
         // One column stays blank before the pane on the right.
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
-        let columns = ListColumns(width: width, idWidth: model.shared.summary.idWidth, chosen: model.list.columns)
-        heading(model, columns, rect.top(1), on: &canvas)
+        let layout = ListLayout(
+            model.list.kind, width: width, idWidth: model.shared.summary.idWidth,
+            optional: model.list.columns.union(model.list.kind.rare(in: visible, sight)))
+        heading(model, layout, rect.top(1), on: &canvas)
         let body = rect.trimmed(top: 1)
-        for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {
-            guard let socket = snapshot.socket(id) else { continue }
-            ListRow(model: model, socket: socket, columns: columns, pair: model.list.pair(of: socket, in: model.shared))
-                .draw(index, in: body, on: &canvas)
+        for (index, row) in visible.enumerated() {
+            ListRow(model: model, row: row, sight: sight, layout: layout).draw(index, in: body, on: &canvas)
         }
         if model.list.rows.isEmpty {
             canvas.draw(Line("  no connection matches the filter", Style(.dim)), row: 1, in: body, model.glyphs)
@@ -36,28 +39,13 @@ package enum ListView {
         canvas.draw(Line(text, Style(.dim)), row: 1, in: rect, model.glyphs)
     }
 
-    private static func heading(_ model: Model, _ columns: ListColumns, _ rect: Rect, on canvas: inout Canvas) {
-        // Reads and writes of captured programs are unknown. The columns show the programs instead.
-        let captured = model.shared.showsCapture ? ["peer": "ADDRESS", "reading": "CLIENT", "writing": "SERVER"] : [:]
-        func put(_ place: ListColumns.Column?, _ name: String) {
-            guard let place, let column = ListColumn.named(name) else { return }
-            let isSorted = name == model.list.sorting.name
-            let title =
-                name == "warnings"
-                ? column.title
-                : Format.padded(
-                    captured[name] ?? column.title, to: place.width, right: column.alignsRight)
+    private static func heading(_ model: Model, _ layout: ListLayout, _ rect: Rect, on canvas: inout Canvas) {
+        for (column, place) in layout.places where !column.title.isEmpty {
+            let isSorted = column == model.list.sorting.column
+            let isWide = place.width > 2
+            let title = isWide ? Format.padded(column.title, to: place.width, right: column.alignsRight) : column.title
             let line = Line(title, Style(.heading, isSorted ? [.bold, .underline] : []))
             canvas.draw(line, x: rect.x + place.x, y: rect.y, width: place.width, model.glyphs)
         }
-        put(columns.id, "id")
-        put(columns.state, "state")
-        put(columns.peer, "peer")
-        put(columns.reading, "reading")
-        put(columns.writing, "writing")
-        put(columns.receiveRate, "rx")
-        put(columns.sendRate, "tx")
-        for (column, place) in columns.optional { put(place, column.name) }
-        put(columns.warnings, "warnings")
     }
 }

@@ -22,7 +22,7 @@ package struct ProgramsPane: Hashable, Sendable {
         package var receiveRate: Double?
         package var sendRate: Double?
         /// Its worst verdict. `lasting` is the duration of the longest one.
-        package var worst: Finding?
+        package var worst: Verdict?
         package var lasting: Duration?
         /// The socket of the worst verdict, or its first socket.
         package var socket: SocketID
@@ -97,7 +97,7 @@ extension HostSnapshot {
 }
 
 extension ProgramsPane.Row {
-    fileprivate mutating func count(_ socket: SocketSnapshot, _ host: HostSnapshot, _ found: [Finding]) {
+    fileprivate mutating func count(_ socket: SocketSnapshot, _ host: HostSnapshot, _ found: [Verdict]) {
         switch host.state {
         case .established: established += 1
         case .listening: listening += 1

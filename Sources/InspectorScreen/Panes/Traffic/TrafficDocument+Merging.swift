@@ -13,11 +13,12 @@ extension TrafficDocument {
             blocks.reserveCapacity(items.count + notes.count)
             var rest = notes[...]
             var last: TrafficItem?
-            var next: UInt64?
+            var (next, finSent): (UInt64?, MonotonicTime?)
             var askers: [SocketAddress: TrafficItem.Direction] = [:]
             for item in items {
                 while let note = rest.first, Self.comesBefore(note.time, note.block, item) {
                     blocks.append(note.block)
+                    if case .note(let event) = note.block.content, event.kind == .halfClosed { finSent = note.time }
                     rest.removeFirst()
                 }
                 if let next, item.sequence > next {
@@ -30,7 +31,9 @@ extension TrafficDocument {
                 if let address = item.address, askers[address] == nil { askers[address] = item.direction }
                 guard !isHidden(item) else { continue }
                 let gap = last.map { last in
-                    Gap(time: max(.zero, item.time - last.time), isReply: isReply(item, to: last, askers))
+                    // A peer may answer only what ends with our FIN.
+                    let since = max(last.time, finSent ?? last.time)
+                    return Gap(time: max(.zero, item.time - since), isReply: isReply(item, to: last, askers))
                 }
                 last = item
                 blocks.append(Block(key: .item(item.sequence), content: .item(item, gap)))

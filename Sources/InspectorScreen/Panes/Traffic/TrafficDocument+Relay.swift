@@ -16,8 +16,8 @@ extension TrafficDocument {
     func goesToServer(_ item: TrafficItem) -> Bool? {
         guard let socket else { return nil }
         if socket.datagrams?.client != nil { return item.direction == .sent }
-        guard let linked = socket.linked else { return nil }
-        return (item.direction == .received) == (socket.id < linked)
+        guard socket.linked != nil else { return nil }
+        return (item.direction == .received) == socket.isClientLeg
     }
 
     /// Returns what the user injected into the connection's other leg, whose traffic is not shown here.

@@ -90,12 +90,12 @@ extension TrafficState {
 
     /// Copies the item at the cursor.
     func copy(in document: TrafficDocument) -> Outcome {
-        withItem(in: document) { .copy($0.bytes + $0.tail) }
+        withItem(in: document) { .screen(.copy($0.bytes + $0.tail)) }
     }
 
     /// Opens the item at the cursor in the user's editor.
     func edit(in document: TrafficDocument) -> Outcome {
-        withItem(in: document) { item in socket.map { .edit(.item($0), item.bytes + item.tail) } }
+        withItem(in: document) { item in socket.map { .screen(.edit(.item($0), item.bytes + item.tail)) } }
     }
 
     private func withItem(in document: TrafficDocument, _ act: (TrafficItem) -> Effect?) -> Outcome {

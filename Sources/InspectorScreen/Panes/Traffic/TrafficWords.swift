@@ -35,7 +35,7 @@ package enum TrafficWords {
     package static func whyNoWriting(_ socket: SocketSnapshot) -> String? {
         if let ending = socket.ending { return "closed: \(ending)" }
         if socket.ends != nil { return "captured: nothing can be written to it" }
-        if socket.role == .listener { return "a listener only accepts: write to its connections" }
+        if socket.role == .listener { return "a listener cannot send: select one of its connections" }
         if let webSocket = socket.ownWebSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
             return "closing: nothing is sent after a Close"
         }

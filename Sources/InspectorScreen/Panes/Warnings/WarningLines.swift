@@ -26,7 +26,7 @@ package struct WarningLines: Equatable, Sendable {
         return owners[max(0, rows)]
     }
 
-    private static func wrapped(_ finding: Finding, _ shared: Shared, width: Int) -> [Line] {
+    private static func wrapped(_ finding: Verdict, _ shared: Shared, width: Int) -> [Line] {
         var first = finding.severity.mark
         first.append(Format.padded(finding.socket?.description ?? "all", to: 4) + " ", Style(.heading))
         var words: [Line] = []

@@ -4,8 +4,8 @@ import SocketCore
 /// The warnings as shown, measured once for everything that needs the layout.
 package struct WarningsState: Sendable {
     private struct Subject: Equatable {
-        var findings: [Finding]
-        var others: [Finding]
+        var findings: [Verdict]
+        var others: [Verdict]
         var selected: SocketID?
         var width: Int
     }

@@ -22,19 +22,13 @@ package struct ClientHandshake: Sendable {
         case broken(String, HTTPHead?)
     }
 
-    private enum State {
-        case head(HTTPHeadParser)
-        case body(HandshakeRefusal, HTTPBodyPrefix)
-        case over
-    }
-
     /// The request's head.
     package let head: HTTPHead
     private let opening: WebSocketOpening
     private let expectedAccept: String
     /// The offered compression, or `nil` if none was offered.
     private let compression: PerMessageDeflateParameters?
-    private var state: State
+    private var state: ResponseState
 
     /// Creates a handshake. `key` is the base64 of 16 random bytes, and `expectedAccept` is the server's answer to it
     /// (RFC 6455, 4.2.2, 5.4). The caller has already rejected what `opening.fault` reports.
@@ -61,19 +55,11 @@ package struct ClientHandshake: Sendable {
     package var request: [UInt8] { head.bytes }
 
     package mutating func receive(_ bytes: RawSpan) -> Step {
-        switch state {
-        case .over: return .wait
-        case .body: return gather(bytes)
-        case .head(var parser):
-            state = .over
-            let step = parser.receive(bytes)
-            switch step {
-            case .wait:
-                state = .head(parser)
-                return .wait
-            case .failed(let fault): return .failed(.broken(fault.problem, nil))
-            case .head(let head, let taken): return judge(head, taken, bytes)
-            }
+        switch state.receiveHead(bytes) {
+        case .wait: return .wait
+        case .failed(let fault): return .failed(.broken(fault.problem, nil))
+        case .head(let head, let taken): return judge(head, taken, bytes)
+        case nil: return gather(bytes)
         }
     }
 

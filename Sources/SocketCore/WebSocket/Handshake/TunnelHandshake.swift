@@ -16,17 +16,11 @@ package struct TunnelHandshake: Sendable {
         case broken(String)
     }
 
-    private enum State {
-        case head(HTTPHeadParser)
-        case body(HandshakeRefusal, HTTPBodyPrefix)
-        case over
-    }
-
     private let target: String
     private let credentials: HTTPCredentials?
     private let limit: Int
     private var hasSaidWho = false
-    private var state: State
+    private var state: ResponseState
 
     /// Creates a request for a tunnel to this host and port.
     package init(host: String, port: UInt16, credentials: HTTPCredentials?, headLimit: Int = 16_384) {
@@ -44,19 +38,11 @@ package struct TunnelHandshake: Sendable {
     }
 
     package mutating func receive(_ bytes: RawSpan) -> Step {
-        switch state {
-        case .over: return .wait
-        case .body: return gather(bytes)
-        case .head(var parser):
-            state = .over
-            let step = parser.receive(bytes)
-            switch step {
-            case .wait:
-                state = .head(parser)
-                return .wait
-            case .failed(let fault): return .broken(fault.problem)
-            case .head(let head, let taken): return judge(head, taken, bytes)
-            }
+        switch state.receiveHead(bytes) {
+        case .wait: return .wait
+        case .failed(let fault): return .broken(fault.problem)
+        case .head(let head, let taken): return judge(head, taken, bytes)
+        case nil: return gather(bytes)
         }
     }
 

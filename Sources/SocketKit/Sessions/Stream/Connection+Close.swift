@@ -117,6 +117,7 @@ extension Connection {
         // FIN is out and input is discarded, so it is too late to wait for reads, and the close record must not claim
         // it.
         if machine.isLingering, mode != .now, mode != .reset { return }
+        recallPieces()
         record(.closeRequested, CloseMode.allCases.firstIndex(of: mode) ?? 0)
         closeMode = mode
         switch mode {
@@ -189,6 +190,7 @@ extension Connection {
     func close(error: SocketError?) {
         guard !machine.isClosed else { return }
         let handle = keptHandle
+        recallPieces()
         sayGoodbye(error)
         machine.didClose()
         webSocket?.transportCloses(error, in: engine)

@@ -54,6 +54,7 @@ extension Connection {
     func moveAway(of handle: AsyncSocket, named name: (SocketID) -> SocketID) -> MovedConnection {
         let id = name(self.id)
         guard let descriptor = socket?.descriptor else { preconditionFailure("only a connected socket moves") }
+        recallPieces()
         if interest.leave() { engine.reactor.remove(descriptor) }
         record(.movedAway, Int(id.number))
         noteChange()

@@ -9,6 +9,7 @@ extension Connection {
 
     /// Queues a read, and tries it at once if bytes are known to be waiting.
     func queue(_ request: ReadRequest, as operation: OperationID) {
+        recallPieces()
         record(.readQueued, tag: request.tag, Int(operation.number))
         // Only where completing a read from the prebuffer changes nothing else.
         if layers.isWirePlain, !interest.isReadingOff, !interest.isHungUp,

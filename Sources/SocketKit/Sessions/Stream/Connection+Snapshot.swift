@@ -33,7 +33,7 @@ extension Connection {
             let made = snapshot(withKernel: withKernel)
             let rare = madeRare
             rare.cachedInlineDelegate = hearing
-            rare.cachedSnapshot = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
+            rare.cachedSnapshot = withKernel || made.changesByItself || !isSettled ? nil : made
             return made
         }
         // Nothing reports that a delegate was released or its queue moved on.
@@ -50,6 +50,7 @@ extension Connection {
 
     /// Makes a snapshot of the session now. `lists` includes the queued operations.
     func snapshot(withKernel: Bool, lists: Bool = true, isEnding: Bool = false) -> SocketSnapshot {
+        countFetchedPieces()
         var snapshot = outline.facts(phase)
         snapshot.descriptor = socket?.descriptor
         snapshot.flags = flags
@@ -59,7 +60,7 @@ extension Connection {
         let listing = lists ? QueueSnapshot.listingLimit : 0
         snapshot.reading = machine.readingSnapshot(listing: listing)
         snapshot.writing = machine.writingSnapshot(listing: listing)
-        snapshot.prebuffered = machine.reading.prebuffered
+        snapshot.prebuffered = machine.reading.prebuffered + bytesInPieces
         snapshot.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
         snapshot.reading.since = readsSince.value
         snapshot.writing.since = writesSince.value
@@ -77,6 +78,9 @@ extension Connection {
         }
         return SocketSnapshot(snapshot)
     }
+
+    /// Whether the snapshot stays valid until a change is noted. No change is noted when a task fetches a piece.
+    var isSettled: Bool { hasMeasuredAll && (rare?.handed.map { $0.counted == $0.pieces.ends.count } ?? true) }
 
     /// Whether the rates cover everything so far. A sample that comes too soon is left to the next one.
     var hasMeasuredAll: Bool {

@@ -7,6 +7,7 @@ extension Connection {
     /// setting doesn't fit this connection.
     func startTLS(_ context: TLSContext) throws(SocketError) {
         let layer = try TLSLayer.make(context, host: origin.host, address: target)
+        recallPieces()
         let ahead = (machine.readingSnapshot(listing: 0), machine.writingSnapshot(listing: 0))
         if let refusal = machine.startTLS() { throw refusal }
         layer.asked = engine.now
@@ -63,7 +64,7 @@ extension Connection {
     private func secured(_ tls: TLSLayer, _ session: TLSSession) {
         let facts = session.facts
         tls.facts = facts
-        tls.handshakeTime = tls.began.map { engine.now - $0 }
+        tls.handshakeTime = tls.began.map { engine.now - $0 - tls.verdictTime }
         tls.hasMore = true
         machine.didSecure(now: engine.now)
         record(.secured, (tls.handshakeTime ?? .zero).wholeMicroseconds, facts.isResumed ? 1 : 0)
@@ -79,6 +80,7 @@ extension Connection {
         var trust = trust
         trust.question = engine.names.nextOperation()
         tls.question = trust
+        tls.questioned = engine.now
         machine.upgrade.ask(now: engine.now)
         record(.trustAsked, trust.code)
         if keptHandle == nil { answer(.refuse, toTrust: trust.question) } else { notify(.trust(trust)) }
@@ -90,6 +92,7 @@ extension Connection {
         if verdict == .later { return }
         guard machine.upgrade.answer(now: engine.now) else { return }
         tls.question = nil
+        tls.verdictTime = tls.questioned.map { engine.now - $0 } ?? .zero
         record(.trustAnswered, verdict == .accept ? 1 : 0)
         session.answer(verdict == .accept)
         interest.resumeReading()

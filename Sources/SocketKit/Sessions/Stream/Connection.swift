@@ -311,7 +311,7 @@ final class Connection: ConnectionStorage, EngineSession {
     /// Delivers a notice to the held handle. The handle is released after all callbacks, never within one.
     @inline(__always)
     func deliver(_ notice: SocketNotice) {
-        if retainedHandle?({ $0.deliver(notice) }) == true { handleIsBehind() }
+        if retainedHandle?({ $0.deliver(notice, of: self) }) == true { handleIsBehind() }
     }
 
     /// Not inlined, because `deliver` is part of the loop that runs the callbacks.

@@ -19,6 +19,8 @@ final class ConnectionRarities {
     /// The owners of lent bytes that are being written. Each is released after its write has ended, but not in the
     /// middle of a step.
     var owners: [OperationID: OwnedBytes] = [:]
+    /// Pieces that a task fetches without the engine.
+    var handed: HandedPieces?
     /// The rates, measured from the first snapshot on.
     var rates = Rare<ConnectionRates>()
     /// The snapshot, or `nil` if it must be rebuilt.

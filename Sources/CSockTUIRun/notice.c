@@ -1,0 +1,279 @@
+// What is done to the calls of a program under the filter, and to its sockets.
+#define _GNU_SOURCE
+#include "CSockTUIRun.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+// From newer headers than some that this is built with.
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+#ifndef SO_COOKIE
+#define SO_COOKIE 57
+#endif
+
+// MARK: Calls
+
+// The kernel numbers calls one after another, so two rarely have the same place.
+#define PLACES (CRUN_MEMORY / sizeof(uint64_t))
+struct crun_waiting {
+  _Atomic uint64_t calls[PLACES];
+};
+
+struct crun_waiting *crun_map(int memory) {
+  void *mapped = memory < 0 ? MAP_FAILED
+                            : mmap(NULL, sizeof(struct crun_waiting), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+void crun_unmap(struct crun_waiting *waiting) {
+  if (waiting) munmap(waiting, sizeof *waiting);
+}
+
+void crun_pass_all(int filter, struct crun_waiting *waiting) {
+  for (size_t place = 0; waiting && place < PLACES; place++)
+    if (waiting->calls[place] != 0) crun_answer(filter, waiting, waiting->calls[place], 0, 1);
+}
+
+int crun_receive(int filter, struct crun_waiting *waiting, struct crun_notice *out) {
+  struct seccomp_notif notice;
+  memset(&notice, 0, sizeof notice);
+  if (ioctl(filter, SECCOMP_IOCTL_NOTIF_RECV, &notice) < 0) return errno;
+  if (waiting) waiting->calls[notice.id % PLACES] = notice.id;
+  out->id = notice.id;
+  out->thread = notice.pid;
+  memcpy(out->arguments, notice.data.args, sizeof out->arguments);
+  switch (notice.data.nr) {
+    case __NR_connect: out->call = CRUN_CONNECT; break;
+    case __NR_getpeername: out->call = CRUN_PEER_NAME; break;
+    case __NR_getsockname: out->call = CRUN_OWN_NAME; break;
+    case __NR_getsockopt: out->call = CRUN_ERROR; break;
+    default: out->call = CRUN_URING;
+  }
+  return 0;
+}
+
+int crun_answer(int filter, struct crun_waiting *waiting, uint64_t id, int error, int passes) {
+  struct seccomp_notif_resp answer = {
+      .id = id, .error = -error, .flags = passes ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0};
+  int result = ioctl(filter, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 ? errno : 0;
+  if (waiting && waiting->calls[id % PLACES] == id) waiting->calls[id % PLACES] = 0;
+  return result;
+}
+
+int crun_waits(int filter, uint64_t id) { return ioctl(filter, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
+
+// MARK: Processes
+
+int crun_process(int thread) {
+  char text[2048];
+  snprintf(text, sizeof text, "/proc/%d/status", thread);
+  int file = open(text, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return thread;
+  ssize_t count = read(file, text, sizeof text - 1);
+  close(file);
+  if (count <= 0) return thread;
+  text[count] = 0;
+  const char *line = strstr(text, "\nTgid:");
+  return line ? atoi(line + 6) : thread;
+}
+
+int crun_take(int thread, int descriptor) {
+  int process = syscall(434 /* pidfd_open */, crun_process(thread), 0);
+  if (process < 0) return -1;
+  int taken = syscall(438 /* pidfd_getfd */, process, descriptor, 0), error = errno;
+  close(process);
+  errno = error;
+  return taken;
+}
+
+int crun_read(int thread, uint64_t address, void *bytes, size_t count) {
+  struct iovec here = {bytes, count}, there = {(void *)(uintptr_t)address, count};
+  return process_vm_readv(thread, &here, 1, &there, 1, 0) == (ssize_t)count;
+}
+
+int crun_write(int thread, uint64_t address, const void *bytes, size_t count) {
+  struct iovec here = {(void *)bytes, count}, there = {(void *)(uintptr_t)address, count};
+  return process_vm_writev(thread, &here, 1, &there, 1, 0) == (ssize_t)count;
+}
+
+// MARK: Sockets
+
+static int option_of(int socket, int level, int name) {
+  int value = 0;
+  socklen_t length = sizeof value;
+  return getsockopt(socket, level, name, &value, &length) < 0 ? -1 : value;
+}
+
+static int option(int socket, int name) { return option_of(socket, SOL_SOCKET, name); }
+
+static uint64_t cookie(int socket, int name) {
+  uint64_t value = 0;
+  socklen_t length = sizeof value;
+  return getsockopt(socket, SOL_SOCKET, name, &value, &length) < 0 ? 0 : value;
+}
+
+int crun_name(int socket, void *address) {
+  socklen_t length = sizeof(struct sockaddr_storage);
+  memset(address, 0, length);
+  return getsockname(socket, address, &length) < 0 ? errno : 0;
+}
+
+uint64_t crun_cookie(int socket) { return cookie(socket, SO_COOKIE); }
+
+int crun_describe(int socket, int own, struct crun_socket *out) {
+  memset(out, 0, sizeof *out);
+  if ((out->family = option(socket, SO_DOMAIN)) < 0) return errno;
+  out->type = option(socket, SO_TYPE);
+  out->protocol = option(socket, SO_PROTOCOL);
+  out->cookie = crun_cookie(socket);
+  // Where the kernel has no such cookie, both are 0.
+  out->is_foreign = cookie(socket, SO_NETNS_COOKIE) != cookie(own, SO_NETNS_COOKIE);
+  out->is_fast_open = option_of(socket, IPPROTO_TCP, TCP_FASTOPEN_CONNECT) > 0;
+  out->is_nonblocking = (fcntl(socket, F_GETFL) & O_NONBLOCK) != 0;
+  char device[16] = "";
+  socklen_t length = sizeof device - 1;
+  if (getsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, device, &length) == 0)
+    out->is_on_device = device[0] != 0 && strcmp(device, "lo") != 0;
+  struct timeval timeout = {0};
+  length = sizeof timeout;
+  getsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, &length);
+  out->timeout = timeout.tv_sec * 1000000LL + timeout.tv_usec;
+  return 0;
+}
+
+static socklen_t length_of(const void *address) {
+  return ((const struct sockaddr *)address)->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+int crun_connect(int socket, const void *address) {
+  return connect(socket, address, length_of(address)) < 0 ? errno : 0;
+}
+
+int crun_bind_host(int socket, const void *address) {
+  struct sockaddr_storage host;
+  memcpy(&host, address, sizeof host);
+  // The port has the same place in both families.
+  ((struct sockaddr_in *)&host)->sin_port = 0;
+  int one = 1;
+  setsockopt(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+  return bind(socket, (struct sockaddr *)&host, length_of(&host)) < 0 ? errno : 0;
+}
+
+void crun_dissolve(int socket_) {
+  struct sockaddr nothing = {.sa_family = AF_UNSPEC};
+  if (connect(socket_, &nothing, sizeof nothing) < 0) {}
+}
+
+int crun_has_peer(int socket) {
+  struct sockaddr_storage peer;
+  socklen_t length = sizeof peer;
+  return getpeername(socket, (struct sockaddr *)&peer, &length) == 0;
+}
+
+int crun_drain_error(int socket) { return option(socket, SO_ERROR); }
+
+void crun_reset(int socket) {
+  struct linger now = {1, 0};
+  setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+  close(socket);
+}
+
+// Closes a socket that could not be made ready, and keeps errno.
+static int give_up(int socket) {
+  int error = errno;
+  close(socket);
+  errno = error;
+  return -1;
+}
+
+static int open_stream(int family, int shares_port) {
+  int socket_ = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;
+  if (socket_ < 0 || !shares_port) return socket_;
+  setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  setsockopt(socket_, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one);
+  return socket_;
+}
+
+int crun_listen(int family, int is_full, void *address, int *filler) {
+  int listener = open_stream(family, is_full);
+  if (listener < 0) return -1;
+  memset(address, 0, sizeof(struct sockaddr_storage));
+  ((struct sockaddr *)address)->sa_family = family;
+  if (family == AF_INET6) ((struct sockaddr_in6 *)address)->sin6_addr = in6addr_loopback;
+  else ((struct sockaddr_in *)address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (bind(listener, address, length_of(address)) < 0) return give_up(listener);
+  if (crun_name(listener, address) != 0 || listen(listener, is_full ? 0 : 1024) < 0) return give_up(listener);
+  if (!is_full) return listener;
+  // A backlog of 0 has room for one.
+  *filler = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (*filler < 0) return give_up(listener);
+  if (crun_connect(*filler, address) == 0) return listener;
+  close(*filler);
+  return give_up(listener);
+}
+
+int crun_open_towards(const void *from, const void *to) {
+  int opened = open_stream(((const struct sockaddr *)from)->sa_family, 1);
+  if (opened < 0) return -1;
+  if (bind(opened, from, length_of(from)) < 0) return give_up(opened);
+  errno = crun_connect(opened, to);
+  if (errno == 0) return opened;
+  if (errno != EINPROGRESS) return give_up(opened);
+  struct pollfd polled = {opened, POLLOUT, 0};
+  if (poll(&polled, 1, 1000) != 1) errno = ETIMEDOUT;
+  else errno = crun_drain_error(opened);
+  return errno == 0 ? opened : give_up(opened);
+}
+
+int crun_accept_from(int listener, uint16_t port, unsigned *strangers) {
+  struct timespec now, end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += 1;
+  while (1) {
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof peer;
+    int accepted = accept4(listener, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted >= 0 && port != 0 && ((struct sockaddr_in *)&peer)->sin_port == port) return accepted;
+    if (accepted >= 0) {
+      *strangers += 1;
+      crun_reset(accepted);
+    } else if (port == 0) {
+      return -1;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec > end.tv_nsec)) return -1;
+    struct pollfd polled = {listener, POLLIN, 0};
+    if (accepted < 0) poll(&polled, 1, 100);
+  }
+}
+
+int crun_event(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+int crun_wait(const int *descriptors, int count, int milliseconds) {
+  struct pollfd polled[8] = {{0}};
+  if (count > 8) count = 8;
+  for (int index = 0; index < count; index++) polled[index] = (struct pollfd){descriptors[index], POLLIN, 0};
+  if (poll(polled, count, milliseconds) <= 0) return 0;
+  int bits = 0;
+  for (int index = 0; index < count; index++)
+    if (polled[index].revents & POLLIN) bits |= 1 << index;
+  return polled[0].revents & (POLLHUP | POLLERR | POLLNVAL) ? bits | CRUN_HUNG_UP : bits;
+}

@@ -1,0 +1,89 @@
+import CSockTUIRun
+import Glibc
+import SocketCore
+
+/// How a new process gets a filter for its connects before it becomes the program.
+///
+/// The process is this program again. It installs the filter, starts a guard that lets calls pass should this program
+/// die, hands over the filter, and waits for a word before it executes the program.
+struct ConnectGate {
+    enum Outcome {
+        /// It is the program now. The caller closes what it gets, and then waits for the process of the guard.
+        case runs(crun_gift, guardProcess: pid_t)
+        /// It ended before that, by a signal.
+        case gone
+        /// Connects can't be taken here. The process ends. The value says why.
+        case refused(String)
+        /// The program could not be executed. The process ends.
+        case notExecuted(Int32)
+    }
+
+    private let ours: Int32
+    private let theirs: Int32
+
+    /// Returns `nil` if no descriptor is left.
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard crun_report_pair(&ends) == 0 else { return nil }
+        (ours, theirs) = (ends[0], ends[1])
+    }
+
+    /// Returns how to start the process that becomes the program.
+    func wrap(_ spawn: Spawn) -> Spawn {
+        var wrapped = spawn
+        wrapped.path = "/proc/self/exe"
+        wrapped.arguments = ["socktui", "--become", "\(theirs)", spawn.path] + spawn.arguments
+        wrapped.inherited = theirs
+        return wrapped
+    }
+
+    /// Closes both ends, if no process was started.
+    func close() {
+        Glibc.close(ours)
+        Glibc.close(theirs)
+    }
+
+    /// Lets the process become the program, unless its connects can't be taken.
+    func admit(_ process: pid_t) -> Outcome {
+        Glibc.close(theirs)
+        defer { Glibc.close(ours) }
+        var (report, gift, none) = (crun_report(), crun_gift(), crun_gift())
+        guard crun_receive_report(ours, &report, &gift) != 0 else { return .gone }
+        guard report.error == 0 else {
+            return .refused("\(report.step == 2 ? "seccomp" : "fork"): \(POSIXErrno(report.error).words)")
+        }
+        guard gift.filter >= 0 else { return .refused("no descriptor is left") }
+        let probe = crun_take(process, theirs)
+        guard probe >= 0 else {
+            let refusal = "pidfd_getfd: \(POSIXErrno(errno).words)"
+            // It waits for a word, and the guard waits for its end.
+            shutdown(ours, Int32(SHUT_RDWR))
+            gift.close(guardedBy: report.guard)
+            return .refused(refusal)
+        }
+        Glibc.close(probe)
+        let process = report.guard
+        var word: UInt8 = 1
+        _ = send(ours, &word, 1, Int32(MSG_NOSIGNAL))
+        // The end of the stream says that the program is executing.
+        guard crun_receive_report(ours, &report, &none) != 0 else { return .runs(gift, guardProcess: process) }
+        gift.close(guardedBy: process)
+        return .notExecuted(report.error)
+    }
+}
+
+extension crun_gift {
+    /// Closes all of it, and waits until the guard ends. It does once no process has the filter.
+    func close(guardedBy process: pid_t) {
+        for descriptor in [filter, `guard`, memory] where descriptor >= 0 { Glibc.close(descriptor) }
+        ChildRunner.reap(process)
+    }
+}
+
+/// A process that a `run` started.
+package enum NewProcess {
+    /// Becomes the program that the arguments name, or returns if they are a user's. Call it before anything else.
+    package static func become(_ arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>?) {
+        if let arguments { crun_become(arguments) }
+    }
+}

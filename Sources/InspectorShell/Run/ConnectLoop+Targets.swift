@@ -1,0 +1,124 @@
+import CSockTUIRun
+import Glibc
+import InspectorCore
+import SocketCore
+
+/// What the program's sockets become when their targets answer.
+extension ConnectLoop {
+    func handle(_ progress: ConnectRelay.Progress, of cookie: UInt64) {
+        guard let connect = taken[cookie] else { return }
+        switch progress {
+        case .begun: if connect.isNonblocking { begin(connect) }
+        case .connected(let local):
+            if connect.isNonblocking { begin(connect) }
+            if let connect = taken[cookie] { complete(connect, local) }
+        case .failed(let error): fail(connect, error)
+        }
+    }
+
+    /// Puts a nonblocking socket into the state in which it would be while its target is asked.
+    private func begin(_ connect: TakenConnect) {
+        guard let socket = connect.held else { return }
+        guard let (door, address) = doors.door(for: connect.target, isFull: !connect.isEarly) else {
+            return abandon(connect)
+        }
+        var (destination, own) = (address.storage, sockaddr_storage())
+        let error = crun_connect(socket, &destination)
+        guard error == EINPROGRESS, crun_name(socket, &own) == 0 else {
+            answer(connect.call, error == 0 ? ECONNABORTED : error)
+            return abandon(connect)
+        }
+        close(socket)
+        let from = KernelAddress(own)
+        if connect.isEarly {
+            let leg = accept(door, from)
+            taken[connect.cookie]?.phase = leg < 0 ? .failed(ECONNABORTED) : .early(leg: leg)
+            passed.change { $0.early += 1 }
+        } else {
+            taken[connect.cookie]?.phase = .inProgress(from: from)
+        }
+        if !answer(connect.call, EINPROGRESS) { taken[connect.cookie]?.owed = EINPROGRESS }
+    }
+
+    private func complete(_ connect: TakenConnect, _ local: SocketAddress?) {
+        let local = connect.hasOwnPort ? nil : local
+        taken[connect.cookie]?.local = local.flatMap { KernelAddress($0, isMapped: connect.target.isMapped) }
+        let leg: Int32
+        switch connect.phase {
+        case .asked(let socket): leg = join(connect, socket)
+        case .inProgress(let from): leg = open(connect, towards: from)
+        case .early(let early): leg = early
+        case .connected, .failed: return
+        }
+        // The program has closed its socket, or learned why it could not be connected.
+        guard leg >= 0 else {
+            taken[connect.cookie] = nil
+            return relay.abandon(connect.cookie)
+        }
+        settle(connect.cookie)
+        relay.arrive(connect.cookie, leg)
+    }
+
+    /// Connects a blocking socket, and ends the call that waits for it.
+    private func join(_ connect: TakenConnect, _ socket: Int32) -> Int32 {
+        defer { close(socket) }
+        guard let (door, address) = doors.door(for: connect.target, isFull: false) else {
+            end(connect, ECONNABORTED)
+            return -1
+        }
+        var (destination, own) = (address.storage, sockaddr_storage())
+        var (error, leg) = (crun_connect(socket, &destination), Int32(-1))
+        if error == 0 {
+            error = crun_name(socket, &own)
+            leg = accept(door, KernelAddress(own))
+            if leg < 0 { error = ECONNABORTED }
+        }
+        end(connect, error)
+        return leg
+    }
+
+    /// Ends the call that waits for a connect.
+    private func end(_ connect: TakenConnect, _ error: Int32) {
+        if !answer(connect.call, error), error == 0 { taken[connect.cookie]?.owed = 0 }
+        if let call = connect.errorCall { tell(error, call) }
+    }
+
+    private func open(_ connect: TakenConnect, towards from: KernelAddress) -> Int32 {
+        guard let (door, _) = doors.door(for: connect.target, isFull: true) else { return -1 }
+        // The listener has no form that is mapped into IPv6.
+        let plain = from.isMapped ? from.address.flatMap { KernelAddress($0) } ?? from : from
+        var (here, there) = (door.address.storage, plain.storage)
+        return crun_open_towards(&here, &there)
+    }
+
+    private func accept(_ door: RelayDoors.Door, _ from: KernelAddress) -> Int32 {
+        accept(door.socket, port: from.rawPort)
+    }
+
+    private func accept(_ listener: Int32, port: UInt16) -> Int32 {
+        var strangers: UInt32 = 0
+        let leg = crun_accept_from(listener, port, &strangers)
+        if strangers > 0 { passed.change { $0.strangers += Int(strangers) } }
+        return leg
+    }
+
+    /// Resets connections that no call announced.
+    func refuseStrangers(at listener: Int32) { _ = accept(listener, port: 0) }
+
+    private func fail(_ connect: TakenConnect, _ error: Int32) {
+        taken[connect.cookie] = nil
+        switch connect.phase {
+        case .asked(let socket):
+            end(connect, error)
+            close(socket)
+        case .inProgress(let from):
+            // The program sees an end of its connect, and asks for the reason, which must be there by then.
+            taken[connect.cookie] = connect
+            taken[connect.cookie]?.phase = .failed(error)
+            let leg = open(connect, towards: from)
+            if leg >= 0 { crun_reset(leg) } else { taken[connect.cookie] = nil }
+        case .early(let leg): crun_reset(leg)
+        case .connected, .failed: break
+        }
+    }
+}

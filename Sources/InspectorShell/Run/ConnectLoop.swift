@@ -1,0 +1,139 @@
+import CSockTUIRun
+import Glibc
+import InspectorCore
+import SocketCore
+import SocketKit
+
+/// The thread that answers the calls of a program under the filter. All that it does is short: a call that must wait for
+/// the network waits in the kernel, and the engine reports here when it is over.
+final class ConnectLoop {
+    let filter: Int32
+    /// Where the guard finds the calls that are not answered.
+    private let memory: OpaquePointer?
+    let inbox: ConnectInbox
+    let relay: ConnectRelay
+    let passed: PassedTally
+    let doors = RelayDoors()
+    /// The program's sockets whose connects were taken, by their numbers.
+    var taken: [UInt64: TakenConnect] = [:]
+    /// The sockets that a call waits for, and maybe some that no longer are.
+    var waiting: Set<UInt64> = []
+    /// The numbers of sockets that are connected, in that order, so that the oldest can be forgotten.
+    var settled: [UInt64] = []
+
+    /// How many connected sockets are remembered. A program can ask for the peer of each as long as it is open.
+    private static let mostSettled = 65_536
+    /// How often it is checked whether a call that waits was interrupted.
+    private static let checkInterval = Duration.seconds(1)
+
+    init(_ gift: crun_gift, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally) {
+        (filter, self.inbox, self.relay, self.passed) = (gift.filter, inbox, relay, passed)
+        memory = crun_map(gift.memory)
+    }
+
+    deinit { crun_unmap(memory) }
+
+    /// Answers until no process has the filter, or until it is told to stop.
+    func run() {
+        var isRunning = true
+        let watched = [filter, inbox.event] + doors.sockets
+        while isRunning {
+            let bits = crun_wait(watched, Int32(watched.count), wait)
+            // What a call announced is accepted with the call, so this is something else.
+            if bits & (CRUN_HUNG_UP - 1) & ~3 != 0 { doors.sockets.forEach(refuseStrangers) }
+            if bits & 1 != 0, let notice = receive() { handle(notice) }
+            for message in inbox.take() {
+                switch message {
+                case .progress(let cookie, let progress): handle(progress, of: cookie)
+                case .stop: isRunning = false
+                }
+            }
+            if !waiting.isEmpty { checkWaiting() }
+            if bits & CRUN_HUNG_UP != 0, bits & 1 == 0 { isRunning = false }
+        }
+        for connect in Array(taken.values) {
+            if case .connected = connect.phase { continue }
+            abandon(connect)
+        }
+        doors.close()
+    }
+
+    /// The milliseconds until something must be checked, or -1.
+    private var wait: Int32 {
+        guard !waiting.isEmpty else { return -1 }
+        let next = waiting.compactMap { taken[$0]?.deadline }.min().map { $0 - .now } ?? Self.checkInterval
+        let duration = max(.zero, min(next, Self.checkInterval))
+        return Int32(duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000) + 1
+    }
+
+    // MARK: Calls that wait
+
+    /// Ends calls by their timeouts, and connects for which nobody waits.
+    private func checkWaiting() {
+        let now = ContinuousClock.now
+        waiting = waiting.filter { taken[$0]?.isWaiting == true }
+        for cookie in waiting {
+            guard let connect = taken[cookie] else { continue }
+            if let deadline = connect.deadline, deadline <= now {
+                taken[cookie]?.deadline = nil
+                answer(connect.call, EINPROGRESS)
+            }
+            let isAwaited =
+                crun_waits(filter, connect.call) != 0
+                || connect.errorCall.map { crun_waits(filter, $0.id) != 0 } ?? false
+            if isAwaited {
+                taken[cookie]?.leftSince = nil
+            } else if let since = connect.leftSince {
+                if now - since > Self.checkInterval { abandon(connect) }
+            } else {
+                taken[cookie]?.leftSince = now
+            }
+        }
+    }
+
+    /// Forgets a connect and ends what was begun for it.
+    func abandon(_ connect: TakenConnect) {
+        answer(connect.call, ECONNABORTED)
+        if let call = connect.errorCall { pass(call.id) }
+        drop(connect)
+        taken[connect.cookie] = nil
+        relay.abandon(connect.cookie)
+    }
+
+    /// Closes what is held for a connect.
+    private func drop(_ connect: TakenConnect) {
+        switch connect.phase {
+        case .asked(let socket): close(socket)
+        case .early(let leg): crun_reset(leg)
+        case .inProgress, .connected, .failed: break
+        }
+    }
+
+    /// Remembers that a socket is connected.
+    func settle(_ cookie: UInt64) {
+        taken[cookie]?.phase = .connected
+        settled.append(cookie)
+        guard settled.count > Self.mostSettled else { return }
+        for old in settled.prefix(Self.mostSettled / 4) {
+            if case .connected? = taken[old]?.phase { taken[old] = nil }
+        }
+        settled.removeFirst(Self.mostSettled / 4)
+    }
+
+    // MARK: Calls and answers
+
+    private func receive() -> crun_notice? {
+        var notice = crun_notice()
+        return crun_receive(filter, memory, &notice) == 0 ? notice : nil
+    }
+
+    /// Ends a call with an errno, or with 0. The caller may have been interrupted or be gone.
+    @discardableResult
+    func answer(_ call: UInt64, _ error: Int32) -> Bool { crun_answer(filter, memory, call, error, 0) == 0 }
+
+    /// Lets the kernel do a call.
+    func pass(_ call: UInt64, _ reason: PassedConnects.Reason? = nil) {
+        if let reason { passed.change { $0.count(reason) } }
+        _ = crun_answer(filter, memory, call, 0, 1)
+    }
+}
