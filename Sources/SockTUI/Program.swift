@@ -81,7 +81,7 @@ enum Program {
         case .terminal where invocation.program?.input == "-" && isatty(STDIN_FILENO) == 1:
             return complain("--stdin: - is the terminal, which the screen reads", status: .usage)
         case .terminal where invocation.report.span != nil:
-            return complain("--for: goes with --once, --json or a pipe; a screen runs until you quit", status: .usage)
+            return complain("--for: needs --once, --json or a pipe; a screen runs until you quit", status: .usage)
         default: return TerminalRun.run(invocation, configuration)
         }
     }
@@ -192,7 +192,7 @@ enum Program {
         case .written, .nobodyReads: return status
         case .failed(let number):
             return complain("standard output: \(String(cString: strerror(number)))", status: .failure)
-        case .interrupted: return complain("standard output: its reader did not take the last lines", status: .failure)
+        case .interrupted: return complain("standard output: its reader did not read the last lines", status: .failure)
         }
     }
 }

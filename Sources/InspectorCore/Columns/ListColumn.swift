@@ -51,6 +51,8 @@ package struct ListColumn: Equatable, Sendable {
     package var ordersClosed = false
     /// Whether text that is searched for is highlighted in it.
     package var marksSearch = false
+    /// The column of another kind of list whose place it takes when rows are sorted.
+    var twin: String?
     /// The unit of its values in filters, or `nil` if they are not compared.
     package var unit: Unit?
     /// Returns the value, or `nil` if it is unknown. Rows without a value are sorted last.

@@ -26,6 +26,11 @@ package enum ListKind: Int, CaseIterable, Sendable {
     /// Returns the column of this name that rows can be sorted by, or `nil` if there is none.
     package func column(_ name: String) -> ListColumn? { sortable.first { $0.name == name } }
 
+    /// Returns the column that takes the place of one of another kind of list, or `nil` if there is none.
+    package func column(like other: ListColumn) -> ListColumn? {
+        column(other.name) ?? sortable.first { $0.twin == other.name || $0.name == other.twin }
+    }
+
     /// The order until the user chooses one: on a host, the worst first.
     package var order: Sorting { Sorting(self == .host ? ListColumn.warnings : standard[0]) }
 

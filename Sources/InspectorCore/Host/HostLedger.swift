@@ -70,6 +70,11 @@ struct HostLedger: Sendable {
     }
 
     private mutating func compare(_ socket: HostSocket, since: MonotonicTime?) {
+        // Nothing more happens in one in TIME-WAIT, and there may be tens of thousands.
+        if socket.state == .timeWait {
+            entries[socket.id] = nil
+            return
+        }
         if entries[socket.id] == nil { entries[socket.id] = Entry(socket) }
         entries[socket.id]?.compare(socket, since: since)
         if entries[socket.id]?.dropped?.time == socket.time { dropping.insert(socket.id) }

@@ -27,7 +27,7 @@ extension Lint {
         Lint(
             "slow-reader", as: .note,
             "a reader on this host reads less than 1 MB/s, and its window holds the sender back most of the time",
-            remedy: "nothing, if it limits its rate on purpose",
+            remedy: "none needed if the rate is limited on purpose",
             host: { rules, _ in rules.slowReaders() }),
         Lint(
             "zero-window", after: .seconds(5),
@@ -41,7 +41,7 @@ extension Lint {
         acceptStuck,
         Lint(
             "inherited", as: .note,
-            "a program holds a socket that it inherited and does not use: the peer will not see the close",
+            "a program holds an inherited socket that it does not use: the peer will not see the close",
             remedy: "in the program that started it, open sockets with SOCK_CLOEXEC",
             host: { rules, _ in rules.inherited() }
         ).gathered(),

@@ -80,7 +80,7 @@ package struct ChildState: Equatable, Sendable {
         guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))\(notes)" }
         let reason =
             via == .connect
-            ? "it made none" : "it made none, ignores proxy variables, or a rule blocked them"
+            ? "it made none" : "it made none, it ignores the proxy variables, or a rule blocked it"
         return "\(how) without a connection through the relay: \(reason)\(via == .socks ? "; try --proxy http" : "")"
             + notes
     }

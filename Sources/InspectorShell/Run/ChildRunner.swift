@@ -141,7 +141,7 @@ package final class ChildRunner: Sendable {
         case .runs(let gift, let guardProcess):
             answer(gift, guardProcess, relay)
             if Self.gainsRights(spawn.path) {
-                note("\(request.name) is a set-uid program, which gains no rights here; with --proxy http it does")
+                note("\(request.name) is a set-uid program and gets no extra rights here; with --proxy http it does")
             }
         case .refused(let reason):
             forget(process)

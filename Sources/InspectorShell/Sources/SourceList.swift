@@ -271,6 +271,7 @@ package final class SourceList: Sendable {
     /// Returns the part of a request that concerns one source, in the source's own names.
     private func own(_ request: SnapshotRequest, of ordinal: Int) -> SnapshotRequest {
         var own = request
+        if recordingStatus != nil { own.foldsWaiting = false }
         if case .only(let ids) = request.kernel {
             own.kernel = .only(Set(ids.filter { $0.ordinal == ordinal }.map(\.own)))
         }

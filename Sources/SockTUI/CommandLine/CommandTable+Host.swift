@@ -32,7 +32,7 @@ extension CommandTable {
                 (request.invocation.host.span != nil, "--for"), (request.invocation.host.level != .warning, "--level"),
                 (request.invocation.host.isStrict, "--strict"),
             ] where isThere {
-                throw UsageError(option, "goes with host --check; the screen shows everything until you quit")
+                throw UsageError(option, "needs host --check; the screen shows everything until you quit")
             }
             request.invocation.opening = [.showHost]
             return nil
@@ -127,7 +127,7 @@ extension CommandTable.Request {
             (!host.filter.isEmpty, host.filter), (isJSON, "--json"), (script != nil, "--script"),
             (host.span != nil, "--for"), (host.level != .warning, "--level"), (host.isStrict, "--strict"),
         ] where isThere {
-            throw UsageError(option, "does not go with --metrics, which tells about all sockets")
+            throw UsageError(option, "cannot be used with --metrics, which tells about all sockets")
         }
         try checkPeeks(with: "--metrics")
         if text == "-" || isOnce {

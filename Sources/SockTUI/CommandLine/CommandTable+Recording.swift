@@ -43,7 +43,7 @@ extension CommandTable {
             (text, request) throws(UsageError) in
             let limit = try size(text, "--record-limit")
             guard limit >= 1 << 16 else {
-                throw UsageError("--record-limit", "\(text) is too little; write 64K or more")
+                throw UsageError("--record-limit", "\(text) is too small; write 64K or more")
             }
             request.invocation.recording.options.limit = limit
         },

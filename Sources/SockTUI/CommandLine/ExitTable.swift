@@ -67,7 +67,7 @@ struct ExitRow: Sendable {
         ExitRow(looking, .hidden, "the host could not be examined, or --strict and something was hidden", "why"),
         ExitRow(looking, .nothing, "no program or socket matches what was named", "what is not there"),
         ExitRow(
-            ["host --metrics"], .failure, "the address cannot be listened on, or stopped being served", "the reason"),
+            ["host --metrics"], .failure, "the address could not be listened on, or serving it stopped", "the reason"),
         ExitRow(["host --metrics"], .hidden, "the host could not be examined", "why"),
         ExitRow(
             files, .failure,
