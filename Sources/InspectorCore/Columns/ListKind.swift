@@ -6,7 +6,11 @@ package enum ListKind: Int, CaseIterable, Sendable {
 
     private static let tables: [(standard: [ListColumn], optional: [ListColumn])] = [
         (ListColumn.standard(ListColumn.queues + ListColumn.ofOneEnd), ListColumn.optional(ListColumn.totals)),
-        (ListColumn.standard(ListColumn.queues + ListColumn.ofBothEnds), ListColumn.optional(ListColumn.totalsOfEnds)),
+        (
+            // A relay has had hundreds of clients when a dozen are there: those come first, whatever their numbers.
+            ListColumn.standard(ListColumn.queues + ListColumn.ofBothEnds).map { $0.with { $0.ordersClosed = false } },
+            ListColumn.optional(ListColumn.totalsOfEnds)
+        ),
         (
             ListColumn.standard(ListColumn.programs + ListColumn.ofBothEnds),
             ListColumn.optional(ListColumn.totalsOfEnds)
