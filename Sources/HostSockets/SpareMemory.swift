@@ -11,7 +11,8 @@ package struct SpareMemory {
     private static let lastLook = 90
     private static let pause = 10
 
-    package init() {}
+    /// Each look makes arrays of all sockets, and drops those of the look before.
+    package init() { csystem_trim_memory() }
 
     /// Called after each look with the number of sockets.
     package mutating func note(_ sockets: Int) {
