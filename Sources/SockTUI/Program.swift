@@ -45,8 +45,9 @@ enum Program {
         case .replay(let request): return ReplayRun.run(request)
         case .sweep(let request): return SweepRun.run(request)
         case .tools: return ToolRun.run(invocation.host, invocation.lints)
-        case .metrics(let endpoint): return MetricsRun.run(endpoint, invocation.host, invocation.lints)
-        case .hostCheck: return hostCheck(invocation)
+        case .metrics(let endpoint):
+            return withLints(invocation) { MetricsRun.run(endpoint, invocation.host, $0) }
+        case .hostCheck: return withLints(invocation) { HostRun.check(invocation.host, $0) }
         case .help(let topic): return show((topic.flatMap(HelpText.text) ?? HelpText.short) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
@@ -109,10 +110,11 @@ enum Program {
         return show(AttachablePrograms.table(entries) + "\n" + next)
     }
 
-    private static func hostCheck(_ invocation: Invocation) -> Int32 {
+    /// Runs what judges the host, with the warnings that the command line and a given configuration choose.
+    private static func withLints(_ invocation: Invocation, _ run: (LintSettings) -> Int32) -> Int32 {
         do {
             let configuration = try ConfigFile.givenConfiguration(invocation)
-            return HostRun.check(invocation.host, invocation.lints.over(configuration.lints))
+            return run(invocation.lints.over(configuration.lints))
         } catch {
             return complain(error.description, status: .usage)
         }

@@ -247,6 +247,17 @@ struct ArgumentParserTests {
             ("help warnigs", "warnigs: no such topic; did you mean warnings?"),
             ("why 1 --record f", "--record: does not go with why"),
             ("export f --as curl --rewind 5s", "--rewind: does not go with export"),
+            ("host --check --record f", "--record: does not go with host --check"),
+            ("host --check --ascii", "--ascii: does not go with host --check"),
+            ("host --check --script f", "--script: does not go with host --check"),
+            ("host --check --payload 4", "--payload: does not go with host --check"),
+            ("host --once --metrics - --log f", "--log: does not go with host --metrics"),
+            (
+                "http",
+                "http: no such command; write socktui connect localhost:80, or to see why it hangs: socktui why :80"
+            ),
+            ("4711", "4711: no such command; write socktui why 4711 for a process, or socktui why :4711 for a port"),
+            ("99999", "99999: no such command; write socktui why 99999 for a process"),
             ("completions csh", "completions: needs a shell: bash, zsh or fish"),
             ("demo --color=many", "--color: many is not a color depth; write auto, 256, 16, 8 or none"),
             ("demo --no-read", "--no-read: goes with connect or listen only"),

@@ -72,6 +72,7 @@ struct ArgumentParser {
             note(printer.operands, Array(words.dropFirst()), of: printer.name)
             let fixed = try printer.mode(Array(words.dropFirst()), &request)
             try checkOptions()
+            if let fixed { try checkMeaning(fixed) }
             request.invocation.mode = if let fixed { fixed } else { try mode() }
             return request.invocation
         }
@@ -93,6 +94,20 @@ struct ArgumentParser {
         guard request.invocation.recording.path.isEmpty, words.first != CommandTable.exportCommand.name else { return }
         for option in given where CommandTable.namesOfRecording.contains(option.name) {
             throw UsageError(option.name, "goes with --record FILE only")
+        }
+    }
+
+    /// Rejects the options of a screen, and of what opens something, where `host` prints and opens nothing.
+    private func checkMeaning(_ mode: Invocation.Mode) throws(UsageError) {
+        let choice: String
+        switch mode {
+        case .hostCheck: choice = "--check"
+        case .metrics: choice = "--metrics"
+        default: return
+        }
+        let others: Set = ["--json", "--once", "-A", "-W", "--config"]
+        for option in given where option.isCommon && !others.contains(option.name) {
+            throw UsageError(option.name, "does not go with host \(choice)")
         }
     }
 

@@ -84,7 +84,9 @@ extension CommandTable {
         Option(name: "--no-calls", commands: host, help: "do not read threads' system calls") {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
-        Option(name: "--peek", commands: screens.union(["mcp"]), help: "show unread bytes from the start") {
+        Option(
+            name: "--peek", commands: screens.union(["mcp"]), help: "show unread bytes from the start; mcp: tell them"
+        ) {
             (_, request) throws(UsageError) in request.invocation.host.peeks.isOn = true
         },
         Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
