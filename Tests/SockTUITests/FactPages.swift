@@ -37,7 +37,7 @@ enum FactPages {
         switch kind {
         case .facts(let type): type
         case .maybe(let kind), .list(let kind, _): message(kind)
-        case .flag, .integer, .count, .number, .text, .words, .time, .span: nil
+        case .flag, .integer, .count, .number, .text, .oneOf, .time, .span: nil
         }
     }
 
