@@ -60,7 +60,7 @@ package struct ChildState: Equatable, Sendable {
     package var chip: String {
         switch phase {
         case .starting: "\(name) starts"
-        case .running: "\(title) runs" + (passed.total > 0 ? ", \(passed.total) not shown" : "")
+        case .running: "\(title) runs" + (passed.unseen > 0 ? ", \(passed.unseen) not shown" : "")
         case .ended(.exit(let status), _, _): "\(name) exit \(status)"
         case .ended(.signal(let number), _, _): "\(name) killed by \(SignalWords.name(number))"
         case .ended(.notStarted, _, _): "\(name) not started"

@@ -8,8 +8,9 @@ import SocketCore
 /// die, hands over the filter, and waits for a word before it executes the program.
 struct ConnectGate {
     enum Outcome {
-        /// It is the program now. The caller closes what it gets, and then waits for the process of the guard.
-        case runs(crun_gift, guardProcess: pid_t)
+        /// It is the program now. The caller closes what it gets, and then waits for the process of the guard. A call
+        /// that the program has made already is to be answered.
+        case runs(crun_gift, guardProcess: pid_t, first: crun_notice?)
         /// It ended before that, by a signal.
         case gone
         /// Connects can't be taken here. The process ends. The value says why.
@@ -44,7 +45,7 @@ struct ConnectGate {
     }
 
     /// Lets the process become the program, unless its connects can't be taken.
-    func admit(_ process: pid_t) -> Outcome {
+    func admit(_ process: pid_t, _ passed: PassedTally) -> Outcome {
         Glibc.close(theirs)
         defer { Glibc.close(ours) }
         var (report, gift, none) = (crun_report(), crun_gift(), crun_gift())
@@ -65,10 +66,27 @@ struct ConnectGate {
         let process = report.guard
         var word: UInt8 = 1
         _ = send(ours, &word, 1, Int32(MSG_NOSIGNAL))
+        let first = passExec(gift.filter, passed)
         // The end of the stream says that the program is executing.
-        guard crun_receive_report(ours, &report, &none) != 0 else { return .runs(gift, guardProcess: process) }
+        guard crun_receive_report(ours, &report, &none) != 0 else {
+            return .runs(gift, guardProcess: process, first: first)
+        }
         gift.close(guardedBy: process)
         return .notExecuted(report.error)
+    }
+
+    /// Lets the process execute the program, if that waits for an answer. Returns a call of the program, if it was quick.
+    private func passExec(_ filter: Int32, _ passed: PassedTally) -> crun_notice? {
+        let watched = [ours, filter]
+        while true {
+            let bits = crun_wait(watched, 2, -1)
+            if bits & (1 | CRUN_HUNG_UP) != 0 { return nil }
+            var notice = crun_notice()
+            guard bits & 2 != 0, crun_receive(filter, nil, &notice) == 0 else { continue }
+            guard notice.call == CRUN_EXEC else { return notice }
+            passed.addLimited(notice)
+            _ = crun_answer(filter, nil, notice.id, 0, 1)
+        }
     }
 }
 

@@ -11,10 +11,27 @@ extension ConnectLoop {
         case CRUN_PEER_NAME: tellName(notice) { crun_has_peer($1) != 0 && $0.isNamed ? $0.target : nil }
         case CRUN_OWN_NAME: tellName(notice) { connect, _ in connect.isNamed ? connect.local : nil }
         case CRUN_ERROR: tellError(notice)
+        case CRUN_LISTEN:
+            countListener(notice)
+            pass(notice.id)
+        case CRUN_EXEC:
+            passed.addLimited(notice)
+            pass(notice.id)
         default:
-            passed.change { $0.uring.insert(Int(crun_process(notice.thread))) }
+            let process = Int(crun_process(notice.thread))
+            passed.change { $0.addRing(of: process) }
             pass(notice.id)
         }
+    }
+
+    private func countListener(_ notice: crun_notice) {
+        let socket = crun_take(notice.thread, Int32(truncatingIfNeeded: notice.arguments.0))
+        guard socket >= 0 else { return }
+        defer { close(socket) }
+        var facts = crun_socket()
+        guard crun_describe(socket, doors.any, &facts) == 0, facts.family == AF_INET || facts.family == AF_INET6
+        else { return }
+        passed.change { $0.listeners += 1 }
     }
 
     // MARK: connect(2)
@@ -89,9 +106,10 @@ extension ConnectLoop {
         }
         let isNonblocking = facts.is_nonblocking != 0
         var connect = TakenConnect(
-            cookie: facts.cookie, target: target, isNonblocking: isNonblocking, hasOwnPort: local.rawPort != 0,
+            cookie: facts.cookie, target: target, isNonblocking: isNonblocking, ownPort: local.rawPort,
             isEarly: isNonblocking && facts.protocol == Self.multipath, phase: .asked(socket: socket), call: notice.id)
-        if facts.timeout > 0, !isNonblocking { connect.deadline = .now + .microseconds(facts.timeout) }
+        if facts.timeout > 0, !isNonblocking { connect.timeout = .microseconds(facts.timeout) }
+        connect.deadline = connect.timeout.map { .now + $0 }
         taken[facts.cookie] = connect
         if !isNonblocking { waiting.insert(facts.cookie) }
         let (inbox, cookie) = (inbox, facts.cookie)
@@ -114,11 +132,19 @@ extension ConnectLoop {
             takeError(notice, connect) { crun_dissolve($0) }
             answer(notice.id, error)
         case .asked where crun_waits(filter, connect.call) != 0: answer(notice.id, EALREADY)
-        case .asked where connect.isNonblocking: taken[connect.cookie]?.call = notice.id
-        // A signal interrupted the call, which begins again. With a timeout the kernel would end it.
-        case .asked where connect.deadline != nil: answer(notice.id, EINTR)
-        case .asked: taken[connect.cookie]?.call = notice.id
+        // A signal interrupted the call, which begins again. With a timeout the kernel would end it, once.
+        case .asked where connect.deadline != nil && !connect.isInterrupted:
+            taken[connect.cookie]?.isInterrupted = true
+            answer(notice.id, EINTR)
+        case .asked: waitAgain(connect, notice)
         }
+    }
+
+    private func waitAgain(_ connect: TakenConnect, _ notice: crun_notice) {
+        var again = connect
+        (again.call, again.isAgain, again.isInterrupted) = (notice.id, true, false)
+        again.deadline = again.timeout.map { .now + $0 }
+        taken[connect.cookie] = again
     }
 
     private func abandonUnlessConnected(_ connect: TakenConnect) {
