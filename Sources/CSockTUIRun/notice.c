@@ -12,18 +12,13 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/uio.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,77 +87,6 @@ int crun_answer(int filter, struct crun_waiting *waiting, uint64_t id, int error
 }
 
 int crun_waits(int filter, uint64_t id) { return ioctl(filter, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
-
-// MARK: Processes
-
-int crun_process(int thread) {
-  char text[2048];
-  snprintf(text, sizeof text, "/proc/%d/status", thread);
-  int file = open(text, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return thread;
-  ssize_t count = read(file, text, sizeof text - 1);
-  close(file);
-  if (count <= 0) return thread;
-  text[count] = 0;
-  const char *line = strstr(text, "\nTgid:");
-  return line ? atoi(line + 6) : thread;
-}
-
-int crun_take(int thread, int descriptor) {
-  // A thread may have descriptors of its own, and its process's first thread may be gone. Before Linux 6.9, there is a
-  // descriptor for that first thread only.
-  int process = syscall(434 /* pidfd_open */, thread, O_EXCL /* PIDFD_THREAD */);
-  if (process < 0 && errno == EINVAL) process = syscall(434, crun_process(thread), 0);
-  if (process < 0) return -1;
-  int taken = syscall(438 /* pidfd_getfd */, process, descriptor, 0), error = errno;
-  close(process);
-  errno = error;
-  return taken;
-}
-
-int crun_read(int thread, uint64_t address, void *bytes, size_t count) {
-  struct iovec here = {bytes, count}, there = {(void *)(uintptr_t)address, count};
-  return process_vm_readv(thread, &here, 1, &there, 1, 0) == (ssize_t)count;
-}
-
-int crun_write(int thread, uint64_t address, const void *bytes, size_t count) {
-  struct iovec here = {(void *)bytes, count}, there = {(void *)(uintptr_t)address, count};
-  return process_vm_writev(thread, &here, 1, &there, 1, 0) == (ssize_t)count;
-}
-
-// Copies a text that ends within `size` bytes. A page of it may be followed by none.
-static int read_text(int thread, uint64_t address, char *text, size_t size) {
-  for (size_t length = 0; length < size;) {
-    size_t piece = 4096 - (address + length) % 4096;
-    if (piece > size - length) piece = size - length;
-    if (!crun_read(thread, address + length, text + length, piece)) return 0;
-    if (memchr(text + length, 0, piece)) return 1;
-    length += piece;
-  }
-  return 0;
-}
-
-static int file_gains_rights(const char *path) {
-  struct stat facts;
-  if (stat(path, &facts) < 0 || !S_ISREG(facts.st_mode)) return 0;
-  // Without the right to execute, the group's bit means another thing.
-  const int is_other_group = (facts.st_mode & S_ISGID) && (facts.st_mode & S_IXGRP) && facts.st_gid != getegid();
-  return ((facts.st_mode & S_ISUID) && facts.st_uid != geteuid()) || is_other_group ||
-         getxattr(path, "security.capability", NULL, 0) > 0;
-}
-
-int crun_gains_rights(const struct crun_notice *notice, char name[CRUN_NAME]) {
-  char path[4096], whole[4200];
-  if (!read_text(notice->thread, notice->arguments[1], path, sizeof path)) return 0;
-  const int folder = (int)notice->arguments[0];
-  if (path[0] == '/') snprintf(whole, sizeof whole, "/proc/%d/root%s", notice->thread, path);
-  else if (folder == AT_FDCWD) snprintf(whole, sizeof whole, "/proc/%d/cwd/%s", notice->thread, path);
-  else snprintf(whole, sizeof whole, "/proc/%d/fd/%d%s%s", notice->thread, folder, path[0] ? "/" : "", path);
-  if (!file_gains_rights(whole)) return 0;
-  const char *last = strrchr(path, '/');
-  snprintf(name, CRUN_NAME, "%.255s", last ? last + 1 : path);
-  return 1;
-}
 
 // MARK: Sockets
 

@@ -85,13 +85,30 @@ int crun_write(int thread, uint64_t address, const void *bytes, size_t count);
 struct crun_socket {
   uint64_t cookie;
   int family, type, protocol;
-  int is_nonblocking, is_on_device, is_foreign, is_fast_open;
+  int is_nonblocking, is_on_device, is_foreign, is_fast_open, closes_on_exec;
   // SO_SNDTIMEO in microseconds, or 0 for none.
   int64_t timeout;
 };
 
 // Reads the facts. `own` is a socket of the own network namespace. Returns 0, or errno.
 int crun_describe(int socket, int own, struct crun_socket *out);
+
+// What /proc tells of a descriptor of another thread, where it may not be duplicated: see `crun_socket`, whose cookie is the
+// number of the socket's file. Returns 0, or errno.
+int crun_describe_from_outside(int thread, int descriptor, struct crun_socket *out);
+
+// Opens a socket of the same kind, which closes on exec. Returns -1 with errno.
+int crun_open_like(const struct crun_socket *socket);
+
+// The number of a socket's file, or 0.
+uint64_t crun_file(int socket);
+
+// Puts a duplicate of `socket` in the place of a caller's descriptor (SECCOMP_IOCTL_NOTIF_ADDFD). Returns 0, or errno; ENOENT
+// if the caller no longer waits.
+int crun_replace(int filter, uint64_t id, int socket, int descriptor, int closes_on_exec);
+
+// Returns 0 if sockets of a process can be replaced and its memory be read, or errno.
+int crun_may_replace(int filter, int process);
 
 // Returns SO_COOKIE, or 0 if it is no socket.
 uint64_t crun_cookie(int socket);

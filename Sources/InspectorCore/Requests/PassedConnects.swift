@@ -2,13 +2,14 @@
 package struct PassedConnects: Equatable, Sendable {
     /// Why a connect went to its target without the relay.
     package enum Reason: CaseIterable, Sendable {
-        case datagram, local, namespace, device, unreadable, other
+        case datagram, local, nonblocking, namespace, device, unreadable, other
 
         /// What was counted, in words.
         fileprivate func words(_ count: Int) -> String {
             switch self {
             case .datagram: "\(count) UDP"
             case .local: "\(count) Unix-domain"
+            case .nonblocking: "\(count) nonblocking"
             case .namespace: "\(count) in another network namespace"
             case .device: "\(count) bound to a device"
             case .unreadable: "\(count) of processes that may not be looked into"

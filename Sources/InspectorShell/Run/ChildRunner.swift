@@ -138,7 +138,9 @@ package final class ChildRunner: Sendable {
         }
         switch gate.admit(process, passed) {
         case .gone: break
-        case .runs(let gift, let guardProcess, let first): answer(gift, guardProcess, first, relay)
+        case .runs(let gift, let guardProcess, let admission):
+            answer(gift, guardProcess, admission, relay)
+            admission.note.map(note)
         case .refused(let reason):
             forget(process)
             offerProxies(request, because: reason)
@@ -151,11 +153,13 @@ package final class ChildRunner: Sendable {
     }
 
     /// Answers the program's calls until no process makes any.
-    private func answer(_ gift: crun_gift, _ guardProcess: pid_t, _ first: crun_notice?, _ relay: ConnectRelay) {
+    private func answer(
+        _ gift: crun_gift, _ guardProcess: pid_t, _ admission: ConnectGate.Admission, _ relay: ConnectRelay
+    ) {
         state.withLock { $0.relay = relay }
         DispatchQueue(label: "socktui.connects").async { @Sendable [passed] in
-            let loop = ConnectLoop(gift, inbox: ConnectInbox(), relay: relay, passed: passed)
-            first.map(loop.handle)
+            let loop = ConnectLoop(gift, admission.access, inbox: ConnectInbox(), relay: relay, passed: passed)
+            admission.first.map(loop.handle)
             loop.run()
             gift.close(guardedBy: guardProcess)
         }

@@ -60,7 +60,7 @@ extension ConnectLoop {
             taken[connect.cookie] = nil
             return relay.abandon(connect.cookie)
         }
-        settle(connect.cookie, .connected)
+        if taken[connect.cookie] != nil { settle(connect.cookie, .connected) }
         relay.arrive(connect.cookie, leg)
     }
 
@@ -78,8 +78,24 @@ extension ConnectLoop {
             leg = accept(door, KernelAddress(own))
             if leg < 0 { error = ECONNABORTED }
         }
+        if leg >= 0, access == .replacement, !replace(connect, by: socket) {
+            crun_reset(leg)
+            return -1
+        }
         end(connect, error)
         return leg
+    }
+
+    /// Gives the program a connected socket in the place of its own. Returns `false` if its call does not wait for that any
+    /// longer; a call that begins again connects again.
+    private func replace(_ connect: TakenConnect, by socket: Int32) -> Bool {
+        let flag: Int32 = connect.closesOnExec ? 1 : 0
+        guard crun_replace(filter, connect.call, socket, connect.descriptor, flag) == 0 else { return false }
+        guard var other = taken.removeValue(forKey: connect.cookie) else { return true }
+        other.cookie = crun_file(socket)
+        taken[other.cookie] = other
+        settle(other.cookie, .connected)
+        return true
     }
 
     /// Ends the call that waits for a connect.

@@ -8,6 +8,7 @@ import SocketKit
 /// the network waits in the kernel, and the engine reports here when it is over.
 final class ConnectLoop {
     let filter: Int32
+    let access: SocketAccess
     /// Where the guard finds the calls that are not answered.
     private let memory: OpaquePointer?
     let inbox: ConnectInbox
@@ -26,8 +27,10 @@ final class ConnectLoop {
     /// How often it is checked whether a call that waits was interrupted.
     private static let checkInterval = Duration.seconds(1)
 
-    init(_ gift: crun_gift, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally) {
-        (filter, self.inbox, self.relay, self.passed) = (gift.filter, inbox, relay, passed)
+    init(
+        _ gift: crun_gift, _ access: SocketAccess, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally
+    ) {
+        (filter, self.access, self.inbox, self.relay, self.passed) = (gift.filter, access, inbox, relay, passed)
         memory = crun_map(gift.memory)
     }
 

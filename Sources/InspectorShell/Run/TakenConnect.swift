@@ -19,7 +19,10 @@ struct TakenConnect {
     }
 
     /// The number by which the kernel knows the socket.
-    let cookie: UInt64
+    var cookie: UInt64
+    /// The program's descriptor by which it connects the socket.
+    let descriptor: Int32
+    let closesOnExec: Bool
     /// The target as the program gave it.
     let target: KernelAddress
     let isNonblocking: Bool
