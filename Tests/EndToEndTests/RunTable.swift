@@ -102,7 +102,7 @@ enum RunTable {
     /// Runs the programs. Its arguments are the port, the folder of the clients, and the names of those to run, or none.
     static let driver = #"""
         """Runs each program once, and prints a line of JSON for each: its name, its status, what it printed."""
-        import concurrent.futures, json, os, shutil, subprocess, sys, tempfile, time
+        import concurrent.futures, json, os, shutil, subprocess, sys, tempfile
 
         port, tools, wanted = sys.argv[1:4]
         url = f"http://127.0.0.1:{port}"
@@ -123,17 +123,17 @@ enum RunTable {
             "fetch": "fetch('URL/file').then(a => a.text()).then(console.log)",
             "net": "require('net').connect(PORT, '127.0.0.1', function () { console.log(this.remotePort === PORT); this.end('one\\n') }).on('data', d => console.log(`${d}`))",
         }
-        NGINX = """daemon off; master_process off; pid DIR/pid; error_log DIR/log; events {} http { access_log off;
+        NGINX = """master_process off; pid DIR/pid; error_log DIR/log; events {} http { access_log off;
         client_body_temp_path DIR/b; proxy_temp_path DIR/p; fastcgi_temp_path DIR/f; uwsgi_temp_path DIR/u; scgi_temp_path DIR/s;
         server { listen unix:DIR/sock; location / { proxy_pass URL; } } }"""
 
         def nginx(folder):
             open(folder + "/conf", "w").write(NGINX.replace("DIR", folder).replace("URL", url))
-            server = subprocess.Popen(["nginx", "-p", folder, "-c", folder + "/conf", "-e", folder + "/log"], stderr=subprocess.STDOUT)
-            while not os.path.exists(folder + "/sock") and server.poll() is None: time.sleep(0.02)
+            words = ["nginx", "-p", folder, "-c", folder + "/conf", "-e", folder + "/log"]
+            # It listens before it goes into the background.
+            subprocess.run(words)
             subprocess.run(["curl", "-sS", "--unix-socket", folder + "/sock", "http://x/file"])
-            server.terminate()
-            server.wait()
+            subprocess.run(words + ["-s", "stop"])
 
         # A program's name, what it needs, and its words. Those that start with python: are run here, in a process of their own.
         TABLE = [

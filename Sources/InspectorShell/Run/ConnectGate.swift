@@ -74,7 +74,7 @@ struct ConnectGate {
         let process = report.guard
         var word: UInt8 = 1
         _ = send(ours, &word, 1, Int32(MSG_NOSIGNAL))
-        admission.first = passExec(gift.filter, passed)
+        admission.first = passExec(gift, passed)
         // The end of the stream says that the program is executing.
         guard crun_receive_report(ours, &report, &none) != 0 else {
             return .runs(gift, guardProcess: process, admission)
@@ -105,16 +105,17 @@ struct ConnectGate {
     }
 
     /// Lets the process execute the program, if that waits for an answer. Returns a call of the program, if it was quick.
-    private func passExec(_ filter: Int32, _ passed: PassedTally) -> crun_notice? {
-        let watched = [ours, filter]
+    private func passExec(_ gift: crun_gift, _ passed: PassedTally) -> crun_notice? {
+        let (watched, memory) = ([ours, gift.filter], crun_map(gift.memory))
+        defer { crun_unmap(memory) }
         while true {
             let bits = crun_wait(watched, 2, -1)
             if bits & (1 | CRUN_HUNG_UP) != 0 { return nil }
             var notice = crun_notice()
-            guard bits & 2 != 0, crun_receive(filter, nil, &notice) == 0 else { continue }
+            guard bits & 2 != 0, crun_receive(gift.filter, memory, &notice) == 0 else { continue }
             guard notice.call == CRUN_EXEC else { return notice }
             passed.addLimited(notice)
-            _ = crun_answer(filter, nil, notice.id, 0, 1)
+            _ = crun_answer(gift.filter, memory, notice.id, 0, 1)
         }
     }
 }

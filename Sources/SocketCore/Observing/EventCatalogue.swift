@@ -70,7 +70,10 @@ extension SocketEvent.Kind {
                 "TLS inside", word: "tls_upgraded", .beforeBytes,
                 first: .choice(UpgradedProtocol.allCases.map { EventChoice($0.name, ["inside": .word($0.rawValue)]) }),
                 second: .bytes("client_bytes"), detail: ["\(.first) after \(.second) B of the client"],
-                sentence: ["TLS inside \(.detail): what follows is ciphertext"])
+                sentence: [
+                    "TLS inside \(.detail): what follows is ciphertext",
+                    "TLS inside another protocol: what follows is ciphertext",
+                ])
         case .writePartial: progress("write partial", mark: .write)
         case .writeDone: bytes("write done", mark: .write)
         case .writeFailed:

@@ -8,6 +8,8 @@ package struct TLSUpgradeWatch: Equatable, Sendable {
         package var inside: UpgradedProtocol
         /// The number of bytes that the client sent before its ClientHello.
         package var offset: Int
+
+        package init(inside: UpgradedProtocol, offset: Int) { (self.inside, self.offset) = (inside, offset) }
     }
 
     private enum State: Equatable {
