@@ -53,6 +53,8 @@ struct RunTableTests {
             let words = (isNobody ? user : []) + before + driver + [programs.joined(separator: ",")]
             var environment = Program.environment(folder.path)
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
+            // What lies in root's home is not for others.
+            if isNobody { environment["PATH"] = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin" }
             return try ChildProcess.run(words, environment: environment, limit: .seconds(240))
         }
 
@@ -85,7 +87,7 @@ struct RunTableTests {
         let bare = try Self.rows(try bench.run([]).output)
         let taken = try Self.rows(run.errors)
         for (one, other) in zip(bare, taken) { #expect(one == other) }
-        #expect(taken.count == bare.count && run.status == 0, "\(run.errors.suffix(500))")
+        #expect(taken.count == bare.count && !bare.isEmpty && run.status == 0, "\(run.errors.suffix(500))")
         let skipped = Set(bare.filter { $0.skipped != nil }.map(\.name))
         print("not run\(asNobody ? " as nobody" : ""): \(bare.compactMap(\.skipped))")
         #expect(!Peer.areRequired || skipped.isSubset(of: Self.mayLack), "\(skipped)")
