@@ -41,6 +41,8 @@ package struct ListColumn: Equatable, Sendable {
     package var isOn = false
     /// Whether it is shown only if a visible row has it.
     package var isRare = false
+    /// Returns whether a row needs it if it is rare, or `nil` if each row with a value does.
+    package var isNeeded: (@Sendable (Listed) -> Bool)?
     /// Whether its value needs kernel state. That is requested only for visible rows, unless the rows are sorted by it.
     package var asksKernel = false
     /// Whether its values rarely change, so that rows keep their positions.

@@ -5,10 +5,16 @@ package enum ListKind: Int, CaseIterable, Sendable {
     case sockets, relayed, captured, host
 
     private static let tables: [(standard: [ListColumn], optional: [ListColumn])] = [
-        (ListColumn.standard(ListColumn.queues + ListColumn.ofOneEnd), ListColumn.optional(ListColumn.totals)),
-        (ListColumn.standard(ListColumn.queues + ListColumn.ofBothEnds), ListColumn.optional(ListColumn.totalsOfEnds)),
         (
-            ListColumn.standard(ListColumn.programs + ListColumn.ofBothEnds),
+            ListColumn.standard(ListColumn.queues + ListColumn.waits + ListColumn.ofOneEnd),
+            ListColumn.optional(ListColumn.totals)
+        ),
+        (
+            ListColumn.standard(ListColumn.queues + ListColumn.waits + ListColumn.ofBothEnds),
+            ListColumn.optional(ListColumn.totalsOfEnds)
+        ),
+        (
+            ListColumn.standard(ListColumn.programs + ListColumn.waits + ListColumn.ofBothEnds),
             ListColumn.optional(ListColumn.totalsOfEnds)
         ),
         (ListColumn.host, []),
@@ -31,7 +37,9 @@ package enum ListKind: Int, CaseIterable, Sendable {
 
     /// Returns the names of the rare columns that one of these rows has something for.
     package func rare(in rows: [Listed], _ sight: Sight) -> [String] {
-        standard.filter { column in column.isRare && rows.contains { column.value($0, sight) != nil } }.map(\.name)
+        standard.filter { column in
+            column.isRare && rows.contains { column.isNeeded?($0) ?? (column.value($0, sight) != nil) }
+        }.map(\.name)
     }
 
     /// The columns of all kinds, each name once, and what only filters compare.

@@ -24,14 +24,16 @@ package struct DetailDocument {
             return
         }
         if let ends = socket.ends {
-            rows = builder.identity + builder.captured(ends) + builder.warnings + builder.datagrams + builder.totals
+            rows = builder.identity + builder.captured(ends) + builder.warnings + builder.exchanges + builder.datagrams
+                + builder.totals
             return
         }
         let queues = socket.isLive || socket.role == .listener ? builder.queues : []
         let flags = socket.isLive ? builder.flags : []
-        let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams + builder.webSocketBlock
+        let facts = builder.identity + builder.kernel + builder.warnings + builder.exchanges + builder.datagrams
+        let messages = builder.webSocketBlock
         rows =
-            facts + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.webSocketHeads
+            facts + messages + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.webSocketHeads
             + builder.engine
     }
 }

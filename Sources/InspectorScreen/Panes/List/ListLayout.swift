@@ -26,7 +26,7 @@ package struct ListLayout {
             room.widen(room.shows("asks") ? "asks" : "peer", by: left)
         } else {
             let (first, second) = kind == .captured ? ("client", "server") : ("reading", "writing")
-            room.show(kind.standard.filter { $0.rank > 0 }, strictly: true)
+            room.show(Self.columns(of: kind, optional), strictly: true)
             // Amounts are shown in full before the peer gets more room.
             room.widen(second, by: 1)
             room.widen(first, by: 2)
@@ -37,6 +37,18 @@ package struct ListLayout {
             room.widen(first, by: 10)
         }
         place(kind, room, width: width)
+    }
+
+    /// Returns the columns that are shown if there is room. Where questions are answered, how long that takes says more
+    /// than what is queued for writing.
+    private static func columns(of kind: ListKind, _ optional: Set<String>) -> [ListColumn] {
+        let columns = kind.standard.filter { $0.rank > 0 && (!$0.isRare || optional.contains($0.name)) }
+        guard let rare = columns.last(where: \.isRare), kind != .captured else { return columns }
+        return columns.map { column in
+            var column = column
+            if column.content == .writing { column.rank = rare.rank }
+            return column
+        }
     }
 
     private mutating func place(_ kind: ListKind, _ room: Room, width: Int) {
