@@ -19,8 +19,9 @@ package struct AnswerTimes: Equatable, Sendable {
     /// Adds an answer time in nanoseconds.
     package mutating func add(_ nanoseconds: Int64) {
         let index = Self.bucket(of: nanoseconds)
-        if counts[index] == .max { halve() }
-        counts[index] += 1
+        let count = counts[index]
+        counts[index] = count &+ 1
+        if count == .max - 1 { halve() }
     }
 
     private mutating func halve() {

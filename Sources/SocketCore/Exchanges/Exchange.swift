@@ -53,7 +53,8 @@ package struct Exchange: Equatable, Sendable {
             list[last].answeredBytes += item.done
             list[last].took = item.time - list[last].began
         }
-        if case .answered(let time) = step { (list[last].firstByte, list[last].answer) = (time, item.sequence) }
+        guard case .answered(let nanoseconds) = step else { return }
+        (list[last].firstByte, list[last].answer) = (nanoseconds.map { .nanoseconds($0) }, item.sequence)
     }
 
     /// The first line of the question.

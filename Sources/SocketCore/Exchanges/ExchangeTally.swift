@@ -10,8 +10,8 @@ package struct ExchangeTally: Sendable {
         /// Nothing begins or ends: more of a question, an answer or a greeting, or the stream overlaps.
         case more
         case asked
-        /// After this time, or `nil` if the question began before the tally.
-        case answered(Duration?)
+        /// After this time, or `nil` if the question began before the tally. A `Duration` would cost half of a step.
+        case answered(nanoseconds: Int64?)
         /// Questions overlap, as these bytes show first.
         case overlapped
     }
@@ -73,14 +73,15 @@ package struct ExchangeTally: Sendable {
 
     /// Records bytes that passed.
     package mutating func pass(_ direction: TrafficItem.Direction, _ count: Int, at now: MonotonicTime) -> Step {
-        let (isAsking, time) = (direction == client, now.nanoseconds)
-        defer { latest = time }
+        let (isAsking, time, last) = (direction == client, now.nanoseconds, latest)
+        latest = time
         switch stage {
-        case .overlapping: return .more
-        case .silent, .greeted: return isAsking ? ask(count, time) : greet()
-        case .asking: return isAsking ? askMore(count, time) : answer(time)
+        case .asking where !isAsking: return answer(time, last)
         case .answering where isAsking: return spokeLate ? overlap() : ask(count, time)
-        case .answering: return answerMore(time)
+        case .asking: return askMore(count, after: time - last)
+        case .answering: return answerMore(after: time - last)
+        case .silent, .greeted: return isAsking ? ask(count, time) : greet()
+        case .overlapping: return .more
         }
     }
 
@@ -90,14 +91,15 @@ package struct ExchangeTally: Sendable {
     }
 
     private mutating func ask(_ count: Int, _ time: Int64) -> Step {
-        (stage, began, bytes) = (.asking, time, UInt64(count))
+        (stage, began, bytes) = (.asking, time, UInt64(truncatingIfNeeded: count))
         part = UInt32(clamping: count)
         return .asked
     }
 
-    private mutating func askMore(_ count: Int, _ time: Int64) -> Step {
-        if mayBeAnother(after: time - latest) { return overlap() }
-        bytes &+= UInt64(count)
+    /// `silence` is the time since the last byte, in nanoseconds.
+    private mutating func askMore(_ count: Int, after silence: Int64) -> Step {
+        if mayBeAnother(after: silence) { return overlap() }
+        bytes &+= UInt64(truncatingIfNeeded: count)
         part = UInt32(clamping: count)
         return .more
     }
@@ -111,7 +113,7 @@ package struct ExchangeTally: Sendable {
         }
     }
 
-    private mutating func answer(_ time: Int64) -> Step {
+    private mutating func answer(_ time: Int64, _ latest: Int64) -> Step {
         let took = max(0, time - began)
         // An answer cannot come at the instant at which we ask. We can answer at once.
         if client == .sent, time <= latest { return overlap() }
@@ -119,18 +121,18 @@ package struct ExchangeTally: Sendable {
         spokeLate = false
         guard !isJoined else {
             isJoined = false
-            return .answered(nil)
+            return .answered(nanoseconds: nil)
         }
         answered += 1
         last = took
         worst = max(worst, took)
         if times == nil { times = AnswerTimes() }
         times?.add(took)
-        return .answered(.nanoseconds(took))
+        return .answered(nanoseconds: took)
     }
 
-    private mutating func answerMore(_ time: Int64) -> Step {
-        if time - latest >= Self.silence, nature != .inTurns { spokeLate = true }
+    private mutating func answerMore(after silence: Int64) -> Step {
+        if silence >= Self.silence, nature != .inTurns { spokeLate = true }
         return .more
     }
 

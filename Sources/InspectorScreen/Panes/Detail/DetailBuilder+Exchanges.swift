@@ -6,7 +6,8 @@ extension DetailBuilder {
     var exchanges: [Row] {
         guard let facts = socket.exchanges, facts.count > 0 || facts.overlaps else { return [] }
         guard !facts.overlaps else {
-            return [rule("answers")] + wrapped([Line("questions overlap: no answer times", Style(.dim))], separator: "  ")
+            let words = Line("questions overlap: no answer times", Style(.dim))
+            return [rule("answers")] + wrapped([words], separator: "  ")
         }
         var words = [Line(Format.count(Int(clamping: facts.count), "question"))]
         if let since = facts.unansweredSince {

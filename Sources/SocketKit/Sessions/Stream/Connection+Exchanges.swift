@@ -1,14 +1,5 @@
 import SocketCore
 
-/// The questions and answers of a connection of an engine that is inspected, from its first byte on.
-final class ConnectionExchanges {
-    var tally: ExchangeTally
-    /// Whether plaintext is counted, because TLS has begun.
-    var isSecure: Bool
-
-    init(_ tally: ExchangeTally, isSecure: Bool) { (self.tally, self.isSecure) = (tally, isSecure) }
-}
-
 /// Tells who waits for whom. Called at the end of each step, so that an engine that nobody inspects does nothing for it.
 extension Connection {
     /// Counts the bytes that have passed since the last time.
@@ -17,8 +8,9 @@ extension Connection {
         guard received | sent != 0 else { return }
         guard let known = rare?.exchanges ?? beginTally(isJoined: false) else { return }
         if isWireEncrypted, !known.isSecure { (known.isSecure, known.tally.counted) = (true, (0, 0)) }
+        let counted = known.tally.counted
         let now = (received: UInt32(truncatingIfNeeded: received), sent: UInt32(truncatingIfNeeded: sent))
-        let (new, newlySent) = (now.received &- known.tally.counted.received, now.sent &- known.tally.counted.sent)
+        let (new, newlySent) = (now.received &- counted.received, now.sent &- counted.sent)
         guard new | newlySent != 0 else { return }
         known.tally.counted = now
         // Within a step, bytes are received before any are sent.
