@@ -60,7 +60,7 @@ package struct AnswerTimes: Equatable, Sendable {
         // Of 32 steps in an octave, relatively wide ones at its start and narrow ones at its end, some are joined: one
         // alone, eight pairs, five triples.
         let step = Int(nanoseconds >> (octave - 5)) & 31
-        let part = step <= 16 ? (step + 1) / 2 : 9 + (step - 17) * 11 >> 5
+        let part = step <= 16 ? (step + 1) / 2 : 9 + ((step - 17) * 11) >> 5
         return 1 + (octave - octaves.lowerBound) * bucketsInOctave + part
     }
 
