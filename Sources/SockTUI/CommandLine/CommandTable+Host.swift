@@ -69,6 +69,15 @@ extension CommandTable {
             request.invocation.host.span = try duration(text, "--for")
         },
         Option(
+            name: "--longer-than", value: .text("TIME"), commands: ["why"], help: "exit 1 if a question waits longer"
+        ) {
+            (text, request) throws(UsageError) in
+            request.invocation.host.answer.limit = try duration(text, "--longer-than")
+        },
+        Option(name: "--all", commands: ["why"], help: "describe every connection, however many there are") {
+            (_, request) throws(UsageError) in request.invocation.host.answer.tellsAll = true
+        },
+        Option(
             name: "--level", value: .text("LEVEL"), commands: ["host"], help: "exit 1 from note, warning or critical on"
         ) {
             (text, request) throws(UsageError) in
