@@ -57,9 +57,9 @@ package struct HostAnswer: Sendable {
         let streams = meant.filter { $0.transport.isStream && !$0.isListening && $0.peer != nil && $0.state != .timeWait }
         connections = Set(streams.map { judge.scene.ends(of: $0)[0].id }).count
         oldest = judge.oldestQuestion(on: streams)
-        let isTold = options.tellsAll || chains.isEmpty && connections <= Self.mostStories
-        let isWrong = found.contains { $0.severity > .note }
-        stories = isTold && (!isWrong || options.tellsAll) ? Self.stories(meant, judge, options) : []
+        let isTold = options.tellsAll || chains.isEmpty && !found.contains { $0.severity > .note }
+        let most = options.tellsAll ? Int.max : connections <= Self.mostStories ? Self.mostStories : 0
+        stories = isTold ? Self.stories(meant, judge, most) : []
     }
 
     /// Whether a question has waited for longer than allowed.
@@ -70,7 +70,7 @@ package struct HostAnswer: Sendable {
 
     /// Describes connections first, both ends together. Those in TIME-WAIT are counted, because a busy server has
     /// hundreds.
-    private static func stories(_ meant: [HostSocket], _ judge: HostJudge, _ options: Options) -> [String] {
+    private static func stories(_ meant: [HostSocket], _ judge: HostJudge, _ most: Int) -> [String] {
         let connections = meant.filter { $0.transport.isStream && !$0.isListening && $0.peer != nil }
         let closed = connections.filter { $0.state == .timeWait }
         var open = closed.count > 1 ? connections.filter { $0.state != .timeWait } : connections
@@ -79,7 +79,6 @@ package struct HostAnswer: Sendable {
             let told = Set(left.flatMap { judge.scene.ends(of: $0).map(\.id) })
             open.removeAll { told.contains($0.id) }
         }
-        let most = options.tellsAll ? Int.max : mostStories
         var lines = stories(open, "connection", judge, most)
         if left.count > 1, let oldest = left.compactMap(\.tcp?.lastAcknowledged).max() {
             lines.append(
@@ -87,7 +86,7 @@ package struct HostAnswer: Sendable {
                     + "\(holders(left, judge)) (CLOSE-WAIT).")
         }
         lines += stories(meant.filter(\.isListening), "listener", judge, most)
-        if closed.count > 1 {
+        if closed.count > 1, most > 0 {
             lines.append("\(closed.count) connections were closed and are kept for a while (TIME-WAIT).")
         }
         return lines
@@ -108,6 +107,7 @@ package struct HostAnswer: Sendable {
     private static func stories(
         _ sockets: [HostSocket], _ what: String, _ judge: HostJudge, _ most: Int
     ) -> [String] {
+        guard most > 0 else { return [] }
         var told: Set<UInt64> = []
         var stories: [String] = []
         for socket in sockets where !told.contains(socket.id) {

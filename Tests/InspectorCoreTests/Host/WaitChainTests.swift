@@ -40,16 +40,16 @@ struct WaitChainTests {
     @Test("a link is proven where the only thread sits in a call on the next connection")
     func five() {
         var world = HostWorld()
-        for number in Int32(1)...4 {
-            world.server(number, "p\(number).py", port: 9_000 + UInt16(number), number == 4 ? .futex : .reads(5))
+        for number in Int32(11)...14 {
+            world.server(number, "p.py", port: 9_000 + UInt16(number), number == 14 ? .futex : .reads(5))
         }
         world.program(9, "ask.py", .reads(3))
-        world.ask((9, 3), (1, 4), port: 9001, at: 2)
-        for number in Int32(1)...3 {
-            world.ask((number, 5), (number + 1, 4), port: 9_001 + UInt16(number), at: 2.1 + Double(number) / 10)
+        world.ask((9, 3), (11, 4), port: 9011, at: 2)
+        for number in Int32(11)...13 {
+            world.ask((number, 5), (number + 1, 4), port: 9_001 + UInt16(number), at: 1.1 + Double(number) / 10)
         }
-        let drawn = ["ask.py[9] => p1.py[1] => p2.py[2] => p3.py[3] > p4.py[4]: lock"]
-        for member in [9, 1, 2, 3, 4] as [Int32] { #expect(world.drawn(about: member) == drawn) }
+        let drawn = ["ask.py[9] => p.py[11] => p.py[12] => p.py[13] > p.py[14]: lock"]
+        for member in [9, 11, 12, 13, 14] as [Int32] { #expect(world.drawn(about: member) == drawn) }
     }
 
     @Test(
@@ -92,12 +92,17 @@ struct WaitChainTests {
     func running() throws {
         var world = Self.proxied(.running)
         world.processes[91]?.threads[0].state = UInt8(ascii: "R")
+        // Who works for one client alone is no loop.
+        let alone = world.judged(at: HostWorld.check) { world, _ in world.processes[91]?.threads[0].switches = 7 }.found
+        #expect(alone.map(\.severity) == [.note], "\(alone)")
+        world.set(91, 9, [(2, Poll.input), (6, Poll.input)])
         let found = world.chains(about: 81, at: HostWorld.check) { world, time in
             world.processes[91]?.threads[0].switches = 7
             world.processes[91]?.threads[0].ran = .seconds(time)
         }
         #expect(
-            found.first?.chain.end.words == "has been running without a pause for at least 6.3s (6.3s of processor time)")
+            found.first?.chain.end.words
+                == "has been running without a pause for at least 6.3s (6.3s of processor time); its event loop serves nobody")
         let verdicts = world.judged(at: HostWorld.check) { world, _ in world.processes[91]?.threads[0].switches = 7 }.found
         #expect(verdicts.map(\.lint) == ["loop-stuck"] && verdicts.first?.severity == .warning, "\(verdicts)")
         let pausing = world.judged(at: HostWorld.check) { world, time in
@@ -126,7 +131,7 @@ struct WaitChainTests {
         let near = world.ask((81, 5), (77, 10), port: 8080, at: 5)
         func drawn(_ times: [Double]) -> [String] {
             var world = world
-            var entries: [(UInt64, UInt32)] = [(near.server, Poll.input)]
+            var entries: [(UInt64, UInt32)] = [(1, Poll.input), (near.server, Poll.input)]
             for (index, time) in times.enumerated() {
                 let server = (Int32(91 + index), Int32(4)), port = UInt16(9001 + index)
                 entries.append((world.ask((77, Int32(11 + index)), server, port: port, at: time).client, Poll.input))
@@ -216,19 +221,19 @@ struct WaitChainTests {
     @Test("two that wait for each other's answer, whichever is asked")
     func rings() throws {
         var world = HostWorld()
-        for number in Int32(1)...2 { world.server(number, "p\(number).py", port: 9_000 + UInt16(number), .reads(5)) }
-        world.ask((1, 5), (2, 4), port: 9002, at: 2)
-        world.ask((2, 5), (1, 4), port: 9001, at: 3)
-        let sentence = "p1.py[1] waits 9.3s for p2.py[2], which waits for p1.py[1]: each waits for the other's answer"
-        for member in [1, 2] as [Int32] {
+        for number in Int32(11)...12 { world.server(number, "p.py", port: 9_000 + UInt16(number), .reads(5)) }
+        world.ask((11, 5), (12, 4), port: 9012, at: 2)
+        world.ask((12, 5), (11, 4), port: 9011, at: 3)
+        let sentence = "p.py[11] waits 9.3s for p.py[12], which waits for p.py[11]: each waits for the other's answer"
+        for member in [11, 12] as [Int32] {
             let words = try #require(world.chains(about: member).first)
             #expect(words.sentence == sentence && words.paragraph[0].hasPrefix("MUTUAL WAIT"))
         }
         let found = world.judged(at: HostWorld.check).found
         #expect(found.map(\.lint) == ["mutual-wait"] && found.first?.severity == .warning, "\(found)")
         var loop = world
-        loop.program(2, "p2.py", .epoll(9))
-        loop.set(2, 9, [(4, Poll.input), (5, Poll.input)])
+        loop.thread(12, 12, .epoll(9))
+        loop.set(12, 9, [(2, Poll.input), (4, Poll.input), (5, Poll.input)])
         #expect(loop.judged(at: HostWorld.check).found.allSatisfy { $0.severity == .note })
     }
 

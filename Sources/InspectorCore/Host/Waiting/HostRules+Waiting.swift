@@ -13,14 +13,17 @@ extension HostRules {
         let askers = scene.sockets(old).filter { socket in
             scene.owners(of: socket).contains { scene.programs[$0.process] != nil }
         }
-        let questions = askers.compactMap(chains.questions.question(by:)).filter { $0.age ?? .zero >= after }
+        let questions = askers.compactMap(chains.questions.question(by:)).filter {
+            // A tie says nothing of somebody who did not ask.
+            $0.form != .tie && $0.age ?? .zero >= after
+        }
         return WaitChains.grouped(chains.chains(from: questions))
     }
 
     /// Reports the chains that nothing else explains, and those that end at a stopped program.
     mutating func waiting() -> [Verdict] {
         waits.compactMap { chain in
-            guard chain.ring == nil, chain.end.kind != .running else { return nil }
+            guard chain.ring == nil, !chain.end.isLoop else { return nil }
             return verdict(chain, isFault: chain.end.kind == .stopped && chain.end.lasting ?? .zero >= time(.waitChain))
         }
     }
@@ -44,7 +47,7 @@ extension HostRules {
     /// Reports the programs that have run without a pause while somebody waits for them.
     private mutating func runners(_ after: Duration) -> [Verdict] {
         waits.compactMap { chain in
-            guard chain.end.kind == .running else { return nil }
+            guard chain.end.isLoop else { return nil }
             guard let time = chain.end.lasting, time >= after else {
                 undecided.formUnion(chain.sockets)
                 return nil

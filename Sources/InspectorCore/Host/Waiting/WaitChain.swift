@@ -58,11 +58,10 @@ struct WaitEnd: Sendable {
     /// How long it has lasted, if known.
     var lasting: Duration?
     var thread: Int32?
+    /// Whether a thread that runs is that of an event loop, which serves everybody. Any other may work for this one.
+    var isLoop = false
 
     init(_ kind: Kind, _ words: String, for lasting: Duration? = nil) {
         (self.kind, self.words, self.lasting) = (kind, words, lasting)
     }
-
-    /// Whether it is a fault by itself, once it has lasted for long.
-    var isFault: Bool { kind == .running || kind == .stopped }
 }

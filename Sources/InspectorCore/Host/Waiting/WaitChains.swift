@@ -105,7 +105,7 @@ struct WaitChains {
         if let halt = program.halt { return .end(ends.stopped(program, owner, halt)) }
         let server = WaitServer(program, answerer, owner.descriptor)
         if let running = running(program, question), server.mayBe(running.thread) {
-            return .end(ends.running(program, owner, running.thread, running.time))
+            return .end(ends.running(owner, running.thread, running.time, isLoop: server.isInLoop))
         }
         if let thread = server.thread, let link = proven(thread, owner.process, but: answerer, server) {
             return .link(link)
@@ -224,7 +224,8 @@ struct WaitServer {
     /// The only thread, or the one of the event loop that the connection belongs to.
     let thread: HostThread?
     let isOnly: Bool
-    /// Whether it belongs to an event loop in which a thread waits.
+    /// Whether it belongs to an event loop, and whether a thread waits in that.
+    let isInLoop: Bool
     let isLoop: Bool
     /// Whether the program may serve others meanwhile, so that not every question of it is asked because of this one.
     let maySwitch: Bool
@@ -234,7 +235,7 @@ struct WaitServer {
         isOnly = threads.count == 1
         let entries = program.entries(of: socket.inode)
         let waiter = entries.lazy.compactMap { program.waiter(in: $0.set)?.thread }.first ?? program.reader(of: descriptor)
-        isLoop = waiter != nil
+        (isInLoop, isLoop) = (!entries.isEmpty, waiter != nil)
         thread = isOnly ? threads.first : waiter ?? (entries.isEmpty || program.process.isGo ? nil : program.main)
         let kind = thread?.call?.kind
         maySwitch = !isOnly || waiter != nil || kind == nil || kind == .poll || kind == .pollSet

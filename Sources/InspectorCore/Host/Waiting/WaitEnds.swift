@@ -61,14 +61,13 @@ struct WaitEnds {
         return end(.stopped, "is \(halt)", of: owner, for: idle)
     }
 
-    func running(_ program: HostProgram, _ owner: HostLook.Owner, _ thread: HostThread, _ time: Duration) -> WaitEnd {
-        let isLoop = !program.sets.isEmpty
+    func running(_ owner: HostLook.Owner, _ thread: HostThread, _ time: Duration, isLoop: Bool) -> WaitEnd {
         let words =
             "has been running without a pause for at least \(Format.duration(time))"
             + (facts.ledger.worked(thread).map { " (\(Format.duration($0)) of processor time)" } ?? "")
             + (isLoop ? "; its event loop serves nobody" : "")
         var end = end(.running, words, of: owner, for: time)
-        end.thread = thread.number
+        (end.thread, end.isLoop) = (thread.number, isLoop)
         return end
     }
 

@@ -113,7 +113,10 @@ struct WaitQuestions {
     }
 
     private func unaccepted(_ socket: HostSocket, _ peer: HostSocket) -> WaitQuestion? {
-        guard let listener = listener(for: peer), isAwaited(socket) else { return nil }
+        guard let listener = listener(for: peer), isAwaited(socket), case let asking = facts.asker.asking(for: listener),
+            // An accepting thread may be late, but it exists.
+            asking.kind != .asks || !asking.isWaiting
+        else { return nil }
         let seen = facts.ledger.ownerAge(peer)
         let age = [socket.tcp?.lastAcknowledged, peer.tcp?.lastAcknowledged].compactMap { $0 }.min()
         return WaitQuestion(
@@ -175,15 +178,19 @@ struct WaitQuestions {
 
     // MARK: Threads
 
+    /// A thread that has run within this time may be between two calls.
+    private static let between = Duration.milliseconds(100)
+
     /// Whether somebody may wait for what comes here. A program that only sends does not.
     private func isAwaited(_ socket: HostSocket) -> Bool {
         let asking = facts.asker.asking(for: socket)
         switch asking.kind {
         case .asks, .edge, .hidden, .unseen: return true
         case .unasked, .stuck:
-            // Between two calls, or stuck in one that comes before the answer.
+            // Between two calls, as curl is once a second, or stuck in one that comes before the answer.
             let program = asking.process.flatMap { scene.programs[$0.number] }
-            return asking.kind == .stuck || program?.running != nil
+            let hasRun = program?.running != nil || program?.leastIdle.map { $0 < Self.between } ?? false
+            return asking.kind == .stuck || hasRun
         case .stopped, .unaccepted, .orphan: return false
         }
     }

@@ -41,7 +41,7 @@ struct WaitWords {
         case .local: return []
         case .handshake:
             let queue = "\(answerer.receiveQueue ?? 0) of \(answerer.sendQueue ?? 0)"
-            return ["has not answered the SYN, as its backlog is full (\(queue))"]
+            return ["has not answered the SYN (its backlog is full: \(queue))"]
         case .resolver: return ["has not answered the query"]
         case .tie: return ["has not answered"]
         case .answer: break
@@ -136,7 +136,7 @@ struct WaitWords {
         guard let answerer = last.answerer, chain.end.process != nil else { return nil }
         if last.form == .accept { return "has not accepted it" }
         if last.form == .handshake {
-            return "its backlog is full (\(answerer.receiveQueue ?? 0) of \(answerer.sendQueue ?? 0))"
+            return "its backlog is full: \(answerer.receiveQueue ?? 0) of \(answerer.sendQueue ?? 0)"
         }
         if let unread = answerer.unread, unread > 0 { return "\(HostRules.size(unread)) unread" }
         guard last.form == .answer, last.asker.receivedBytes == 0, let read = answerer.receivedBytes else { return nil }
