@@ -54,7 +54,9 @@ package struct HostAnswer: Sendable {
         self.options = options
         let least = min(options.limit ?? Self.moment, Self.moment)
         chains = judge.chains(about: about, processes).filter { $0.age.map { $0 >= least } ?? true }.map(judge.words)
-        let streams = meant.filter { $0.transport.isStream && !$0.isListening && $0.peer != nil && $0.state != .timeWait }
+        let streams = meant.filter {
+            $0.transport.isStream && !$0.isListening && $0.peer != nil && $0.state != .timeWait
+        }
         connections = Set(streams.map { judge.scene.ends(of: $0)[0].id }).count
         oldest = judge.oldestQuestion(on: streams)
         let isTold = options.tellsAll || chains.isEmpty && !found.contains { $0.severity > .note }
@@ -126,7 +128,9 @@ package struct HostAnswer: Sendable {
         let others = found.filter { !Self.chained.contains($0.lint) }
         let paragraphs = chains.prefix(Self.mostChains).map(\.paragraph) + others.map(HostParagraph.lines)
         var lines = paragraphs.reduce([]) { $0.isEmpty ? $1 : $0 + [""] + $1 }
-        if chains.count > Self.mostChains { lines += ["", "and \(chains.count - Self.mostChains) more chains of waiting"] }
+        if chains.count > Self.mostChains {
+            lines += ["", "and \(chains.count - Self.mostChains) more chains of waiting"]
+        }
         if lines.isEmpty { lines = [healthy] }
         if !stories.isEmpty { lines += [""] + stories }
         if processes.closed > 0 {
@@ -148,7 +152,8 @@ package struct HostAnswer: Sendable {
         let nothing = "Nothing is \(isPartial ? "seen to be " : "")wrong"
         guard connections > 0 else { return "\(nothing) with \(Format.count(sockets.count, "socket"))." }
         let question = oldest.map { age in
-            let time = age < WaitQuestion.tick ? "less than \(Format.duration(WaitQuestion.tick))" : Format.duration(age)
+            let least = WaitQuestion.tick
+            let time = age < least ? "less than \(Format.duration(least))" : Format.duration(age)
             return "the oldest question waits \(time)"
         }
         return "\(nothing): \(Format.count(connections, "connection")), \(question ?? "no question waits")."

@@ -74,7 +74,8 @@ struct WaitChainTests {
             return (words.chain.end.kind, words.chain.end.words, words.next)
         }
         let stopped = try end { $0.processes[91]?.threads[0].state = UInt8(ascii: "T") }
-        #expect(stopped.kind == .stopped && stopped.words == "is stopped by a signal" && stopped.next == "kill -CONT 91")
+        #expect(
+            stopped.kind == .stopped && stopped.words == "is stopped by a signal" && stopped.next == "kill -CONT 91")
         let traced = try end { $0.processes[91]?.threads[0].state = UInt8(ascii: "t") }
         #expect(traced.kind == .stopped && traced.words == "is in a debugger" && traced.next == nil)
         #expect(try end { $0.processes[91]?.isFrozen = true }.words == "is in a frozen cgroup")
@@ -102,8 +103,10 @@ struct WaitChainTests {
         }
         #expect(
             found.first?.chain.end.words
-                == "has been running without a pause for at least 6.3s (6.3s of processor time); its event loop serves nobody")
-        let verdicts = world.judged(at: HostWorld.check) { world, _ in world.processes[91]?.threads[0].switches = 7 }.found
+                == "has been running without a pause for at least 6.3s (6.3s of processor time); its event loop serves "
+                + "nobody")
+        let verdicts = world.judged(at: HostWorld.check) { world, _ in world.processes[91]?.threads[0].switches = 7 }
+            .found
         #expect(verdicts.map(\.lint) == ["loop-stuck"] && verdicts.first?.severity == .warning, "\(verdicts)")
         let pausing = world.judged(at: HostWorld.check) { world, time in
             world.processes[91]?.threads[0].switches = UInt64(time * 10)
@@ -198,7 +201,8 @@ struct WaitChainTests {
         let words = try #require(far.chains(about: 81).first)
         #expect(words.chain.end.kind == .handshake)
         #expect(
-            words.sentence == "curl[81] waits 3s for 192.0.2.7:80: it has not answered the SYN, try 3", "\(words.sentence)")
+            words.sentence == "curl[81] waits 3s for 192.0.2.7:80: it has not answered the SYN, try 3",
+            "\(words.sentence)")
     }
 
     @Test("of another host, what the kernel knows")
@@ -280,7 +284,9 @@ struct WaitChainTests {
         var world = HostWorld()
         world.server(91, "redis-server", port: 6379, .epoll(9))
         world.program(81, "bench", .epoll(9))
-        for number in Int32(0)..<50 { world.askAgain((81, 10 + number), (91, 10 + number), port: 6379, answered: 9, at: 9) }
+        for number in Int32(0)..<50 {
+            world.askAgain((81, 10 + number), (91, 10 + number), port: 6379, answered: 9, at: 9)
+        }
         var judge = HostJudge()
         let look = world.look(11)
         judge.absorbExamined(look)

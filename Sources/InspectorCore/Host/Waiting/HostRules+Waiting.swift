@@ -70,7 +70,9 @@ extension HostRules {
         verdict.subject = words.target
         verdict.next = words.next
         verdict.more = chain.more
-        verdict.ends = words.lines.map { Verdict.End(name: $0.name, descriptor: nil, words: "\($0.place)  \($0.words)") }
+        verdict.ends = words.lines.map { line in
+            Verdict.End(name: line.name, descriptor: nil, words: "\(line.place)  \(line.words)")
+        }
         return verdict
     }
 

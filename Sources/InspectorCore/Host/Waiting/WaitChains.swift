@@ -130,7 +130,8 @@ struct WaitChains {
     /// Returns the program that asks here.
     private func owner(of socket: HostSocket) -> HostLook.Owner? {
         let owners = servers(of: socket)
-        return owners.count == 1 ? owners[0] : owners.first { $0.process == facts.asker.asking(for: socket).process?.number }
+        return owners.count == 1
+            ? owners[0] : owners.first { $0.process == facts.asker.asking(for: socket).process?.number }
     }
 
     /// Returns the link to the question that this thread sits in a call for.
@@ -234,7 +235,8 @@ struct WaitServer {
         let threads = program.process.threads
         isOnly = threads.count == 1
         let entries = program.entries(of: socket.inode)
-        let waiter = entries.lazy.compactMap { program.waiter(in: $0.set)?.thread }.first ?? program.reader(of: descriptor)
+        let waiter =
+            entries.lazy.compactMap { program.waiter(in: $0.set)?.thread }.first ?? program.reader(of: descriptor)
         (isInLoop, isLoop) = (!entries.isEmpty, waiter != nil)
         thread = isOnly ? threads.first : waiter ?? (entries.isEmpty || program.process.isGo ? nil : program.main)
         let kind = thread?.call?.kind

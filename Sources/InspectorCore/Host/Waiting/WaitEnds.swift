@@ -120,7 +120,9 @@ struct WaitEnds {
 
     /// Whether it is a backend of PostgreSQL that waits for another process, not for its client.
     private func isLatch(_ thread: HostThread, _ program: HostProgram) -> Bool {
-        guard program.process.isBackend, let set = thread.call?.pollSet.flatMap({ program.sets[$0] }) else { return false }
+        guard program.process.isBackend, let set = thread.call?.pollSet.flatMap({ program.sets[$0] }) else {
+            return false
+        }
         return set.keys.allSatisfy { scene.socket(inode: $0) == nil }
     }
 
@@ -128,12 +130,15 @@ struct WaitEnds {
     private static let mostCalls = 3
 
     private func threads(of program: HostProgram, _ owner: HostLook.Owner, _ older: Int) -> WaitEnd {
-        if program.process.isGo { return end(.threads, "is in a goroutine, which is not visible" + Self.older(older), of: owner) }
+        if program.process.isGo {
+            return end(.threads, "is in a goroutine, which is not visible" + Self.older(older), of: owner)
+        }
         let counts = Dictionary(program.process.threads.map { ($0.call?.name ?? $0.words, 1) }, uniquingKeysWith: +)
         let calls = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.mostCalls)
             .map { "\($0.value) in \(HostScene.safe($0.key))" }.joined(separator: ", ")
-        let words = "nothing on a socket explains it; which of its \(program.process.threads.count) threads serves it is "
-            + "not visible (\(calls))" + Self.older(older)
+        let words =
+            "nothing on a socket explains it; which of its \(program.process.threads.count) threads serves it is not "
+            + "visible (\(calls))" + Self.older(older)
         return end(.threads, words, of: owner)
     }
 }

@@ -17,7 +17,8 @@ extension WaitWords {
         return [
             "program": .string(name(link)), "process": JSON(owner.map { Int($0.process) }),
             "fd": JSON(owner.map { Int($0.descriptor) }), "socket": JSON(HostSocket.cookie(of: question.asker.id)),
-            "to": .string(far(question)), "form": .string(question.form.rawValue), "waits_s": Self.seconds(question.age),
+            "to": .string(far(question)), "form": .string(question.form.rawValue),
+            "waits_s": Self.seconds(question.age),
             "link": JSON(link.certainty?.rawValue), "because": JSON(link.reason),
         ]
     }

@@ -113,7 +113,8 @@ struct WaitQuestions {
     }
 
     private func unaccepted(_ socket: HostSocket, _ peer: HostSocket) -> WaitQuestion? {
-        guard let listener = listener(for: peer), isAwaited(socket), case let asking = facts.asker.asking(for: listener),
+        guard let listener = listener(for: peer), isAwaited(socket),
+            case let asking = facts.asker.asking(for: listener),
             // An accepting thread may be late, but it exists.
             asking.kind != .asks || !asking.isWaiting
         else { return nil }
@@ -159,7 +160,8 @@ struct WaitQuestions {
         guard asking.kind == .asks else { return nil }
         let age = max(facts.ledger.ownerAge(socket), asking.waited ?? .zero)
         return WaitQuestion(
-            form: .resolver, asker: socket, answerer: scene.nameServer(answering: socket), age: age > .zero ? age : nil, thread: waiter(for: socket))
+            form: .resolver, asker: socket, answerer: scene.nameServer(answering: socket), age: age > .zero ? age : nil,
+            thread: waiter(for: socket))
     }
 
     private func local(_ socket: HostSocket) -> WaitQuestion? {
@@ -198,7 +200,8 @@ struct WaitQuestions {
     /// Whether the program at this end is seen not to wait for anything here.
     private func isLeftAlone(_ socket: HostSocket) -> Bool {
         let asking = facts.asker.asking(for: socket)
-        return [.unasked, .stuck, .stopped].contains(asking.kind) && (asking.proof.provesSilence || asking.kind == .stopped)
+        return [.unasked, .stuck, .stopped].contains(asking.kind)
+            && (asking.proof.provesSilence || asking.kind == .stopped)
     }
 
     /// Whether a thread at this end waits for more from the other, and for nothing else, so it owes no answer.

@@ -50,7 +50,9 @@ struct WaitReach {
         let ports = Set(full.compactMap { $0.local?.port })
         return scene.sockets(scene.notable).compactMap { socket in
             if socket.state == .synSent { return socket.peer?.port.map(ports.contains) == true ? socket : nil }
-            guard socket.inode == 0, !socket.isListening, socket.local?.port.map(ports.contains) == true else { return nil }
+            guard socket.inode == 0, !socket.isListening, socket.local?.port.map(ports.contains) == true else {
+                return nil
+            }
             return scene.peer(of: socket)
         }
     }

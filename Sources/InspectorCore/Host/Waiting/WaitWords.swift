@@ -14,7 +14,9 @@ struct WaitWords {
     var claim: String {
         let names = chain.links.map { name($0) } + [target]
         var text = "\(names[0]) waits" + time(chain.age)
-        for (index, name) in names.dropFirst().enumerated() { text += (index == 0 ? " for " : ", which waits for ") + name }
+        for (index, name) in names.dropFirst().enumerated() {
+            text += (index == 0 ? " for " : ", which waits for ") + name
+        }
         return text
     }
 
@@ -22,8 +24,8 @@ struct WaitWords {
     var reason: String {
         if chain.ring != nil { return "each waits for the other's answer" }
         let end = chain.end
-        let isClause = [.loop, .threads, .unaccepted, .hidden, .closed].contains(end.kind) && !end.words.hasPrefix("is ")
-            || end.words.hasPrefix("the thread")
+        let isNamed = [.loop, .threads, .unaccepted, .hidden, .closed].contains(end.kind)
+        let isClause = isNamed && !end.words.hasPrefix("is ") || end.words.hasPrefix("the thread")
         let parts = took
         guard !isClause else {
             return parts.isEmpty ? end.words : "it \(parts.joined(separator: " and ")), and \(end.words)"
@@ -59,7 +61,8 @@ struct WaitWords {
     // MARK: Names
 
     func name(_ link: WaitChain.Link) -> String {
-        link.owner.flatMap { title($0.process) } ?? scene.title(facts.asker.asking(for: link.question.asker), of: link.question.asker)
+        let asker = link.question.asker
+        return link.owner.flatMap { title($0.process) } ?? scene.title(facts.asker.asking(for: asker), of: asker)
     }
 
     private func title(_ process: Int32) -> String? { scene.look.processes[process].map { HostScene.safe($0.title) } }
@@ -89,14 +92,16 @@ struct WaitWords {
         let links = chain.links.map { link in
             let place = link.owner.map { "fd \($0.descriptor) -> " } ?? "-> "
             let sure = link.certainty.map { " (\($0.rawValue) link: \(link.reason ?? ""))" } ?? ""
-            let words = "\(asked(link.question)); \(waits(link))\(sure)" + scene.namespaceSuffix(of: link.question.asker)
+            let words =
+                "\(asked(link.question)); \(waits(link))\(sure)" + scene.namespaceSuffix(of: link.question.asker)
             return Line(name: name(link), place: place + far(link.question), words: words)
         }
         if chain.ring != nil { return links }
         let place = chain.end.descriptor.map { "fd \($0)" } ?? ""
         let lasting = [.running, .loop].contains(chain.end.kind) ? nil : chain.end.lasting
         let words = chain.end.words + (lasting.map { " for \(Format.duration($0))" } ?? "")
-        return links + [Line(name: target, place: place, words: ([receipt] + [words]).compactMap { $0 }.joined(separator: "; "))]
+        let all = [receipt, words].compactMap { $0 }.joined(separator: "; ")
+        return links + [Line(name: target, place: place, words: all)]
     }
 
     func far(_ question: WaitQuestion) -> String {
@@ -146,7 +151,8 @@ struct WaitWords {
     /// The heading, the sentence, a line for each link, and the next step.
     var paragraph: [String] {
         let lines = lines
-        let name = lines.map { TextWidth.of($0.name) }.max() ?? 0, place = lines.map { TextWidth.of($0.place) }.max() ?? 0
+        let name = lines.map { TextWidth.of($0.name) }.max() ?? 0
+        let place = lines.map { TextWidth.of($0.place) }.max() ?? 0
         let more = chain.more > 0 ? " The same is true of \(Format.count(chain.more, "other wait"))." : ""
         return ["\(chain.ring == 0 ? "MUTUAL WAIT" : "WAITING"): \(sentence).\(more)"]
             + lines.map { "  \(Format.padded($0.name, to: name)) \(Format.padded($0.place, to: place))  \($0.words)" }
@@ -164,8 +170,10 @@ struct WaitWords {
         case .unaccepted: return last.answerer?.local?.port.map { "ss -ltnp 'sport = :\($0)'" }
         default: break
         }
-        let process = chain.end.process ?? chain.ring.flatMap { chain.links[$0].owner }.flatMap { scene.look.processes[$0.process]?.id }
-        guard let number = process?.number, let program = scene.look.processes[number] else { return nil }
+        let first = chain.ring.flatMap { chain.links[$0].owner?.process }
+        guard let number = chain.end.process?.number ?? first, let program = scene.look.processes[number] else {
+            return nil
+        }
         if chain.end.kind == .stopped {
             return program.threads.contains(where: \.isTraced) ? nil : "kill -CONT \(number)"
         }
