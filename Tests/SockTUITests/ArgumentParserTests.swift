@@ -260,6 +260,8 @@ struct ArgumentParserTests {
             ("demo --script f --once", "--once: writes standard output, as --script does; leave one of them out"),
             ("connect h:1 - --json", "-: writes standard output, as --json does; leave one of them out"),
             ("listen :1 - --once", "-: writes standard output, as --once does; leave one of them out"),
+            ("open - --script -", "open -: reads standard input, as --script - does; leave one of them out"),
+            ("open - -", "open -: reads standard input, as open - does; leave one of them out"),
             ("connect h:1 - --script -", "-: reads standard input, as --script - does; leave one of them out"),
             ("connect h:1 - --script f", "-: writes standard output, as --script does; leave one of them out"),
             (

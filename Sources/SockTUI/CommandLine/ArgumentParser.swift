@@ -138,7 +138,8 @@ struct ArgumentParser {
         }
         note(command.operands, operands, of: name)
         let takesProgram = command.operands.kind == .program
-        let operands = takesProgram ? operands : try addresses(operands, of: name)
+        let isWhole = takesProgram || command.operands.hasStream
+        let operands = isWhole ? operands : try addresses(operands, of: name)
         if command.operands == .none, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }

@@ -4,7 +4,7 @@ import SocketKit
 
 extension CommandTable {
     static let openCommand = Command(
-        name: "open", operands: .reads("FILE..."), help: "look through a recording, pcapng or pcap",
+        name: "open", operands: .reads("FILE...", orInput: true), help: "look through a recording, pcapng or pcap",
         example: "session.pcapng"
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 

@@ -84,8 +84,11 @@ extension CommandTable.Request {
 
     /// Rejects two uses of standard input, or of standard output.
     func checkStreams() throws(UsageError) {
-        if carriesBytes, script == "-" {
-            throw UsageError("-", "reads standard input, as --script - does; leave one of them out")
+        let readers =
+            invocation.opening.filter { $0 == .openFile(Self.pipe) }.map { _ in "open -" }
+            + (carriesBytes ? [Self.pipe] : []) + (script == "-" ? ["--script -"] : [])
+        if readers.count > 1 {
+            throw UsageError(readers[0], "reads standard input, as \(readers[1]) does; leave one of them out")
         }
         let writers = [
             (carriesBytes, "-"), (isJSON, "--json"), (isOnce, "--once"), (script != nil, "--script"),
