@@ -5,8 +5,6 @@ import SocketKit
 /// The bytes of what `open` shows, by their offset: a file, or standard input, which is kept in a file without a name
 /// as it comes, so that earlier instants can be shown again. One thread reads on; any thread reads what was read.
 package final class OpenedBytes: Sendable {
-    /// The operand that means standard input.
-    static let inputName = "-"
     /// The most that is kept of standard input.
     package static let mostKept: UInt64 = 1 << 30
 
@@ -26,7 +24,7 @@ package final class OpenedBytes: Sendable {
     /// Opens a file, or `input` for `-`. Of the latter, at most `limit` bytes are kept.
     /// - Throws: a sentence that says why it can't be opened.
     init(path: String, input: Int32, limit: UInt64) throws(AttachError) {
-        let isInput = path == Self.inputName
+        let isInput = path == Effect.standardInput
         let file =
             isInput
             ? fcntl(input, F_DUPFD_CLOEXEC, 3)

@@ -92,7 +92,7 @@ package final class OpenedSource: SocketSource {
         kept: UInt64 = OpenedBytes.mostKept
     ) throws(AttachError) {
         bytes = try OpenedBytes(path: path, input: input, limit: kept)
-        self.path = path == OpenedBytes.inputName ? "standard input" : path
+        self.path = path == Effect.standardInput ? "standard input" : path
         self.zero = zero
         name = self.path.split(separator: "/").last.map(String.init) ?? path
         var capture = OpenedCapture(keeping: limits.each, all: limits.all, zero: zero)

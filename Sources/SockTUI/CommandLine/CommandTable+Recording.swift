@@ -4,8 +4,8 @@ import SocketKit
 
 extension CommandTable {
     static let openCommand = Command(
-        name: "open", operands: .reads("FILE...", orInput: true), help: "look through a recording, pcapng or pcap",
-        example: "session.pcapng"
+        name: "open", operands: .reads("FILE...", orInput: true),
+        help: "look through a recording, pcapng or pcap; -: stdin", example: "session.pcapng"
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 
     /// The options that control `--record`.
