@@ -11,7 +11,7 @@ let fuzzer = strict + [.unsafeFlags(["-parse-as-library"])]
 
 // A package of its own: unsafe flags would keep others from using SocketKit. `Sources/CSocketKitZlib` and the folders of
 // the pure targets are links to the targets, since a package cannot import those targets of another that are not
-// products; `FuzzViewer` shares files with a test in the same way.
+// products; `FuzzViewer` and `FuzzMetrics` share files with tests in the same way.
 let package = Package(
     name: "fuzz",
     targets: [
@@ -20,7 +20,9 @@ let package = Package(
         .target(name: "SocketRecords", dependencies: ["SocketCore"], swiftSettings: strict),
         .target(name: "SocketWorkshop", dependencies: ["SocketCore"], swiftSettings: strict),
         .target(name: "SocketExport", dependencies: ["SocketRecords", "SocketWorkshop"], swiftSettings: strict),
-        .target(name: "InspectorCore", dependencies: ["SocketCore", "SocketWorkshop"], swiftSettings: strict),
+        .target(
+            name: "InspectorCore", dependencies: ["SocketCore", "SocketRecords", "SocketWorkshop"],
+            swiftSettings: strict),
         .target(name: "InspectorScreen", dependencies: ["InspectorCore", "SocketRecords"], swiftSettings: strict),
         .target(name: "FuzzSupport", swiftSettings: strict),
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
@@ -42,6 +44,8 @@ let package = Package(
         .executableTarget(name: "FuzzSearch", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzSanitizer", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(
+            name: "FuzzMetrics", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzText", dependencies: ["InspectorScreen", "FuzzSupport"], swiftSettings: fuzzer),
     ]

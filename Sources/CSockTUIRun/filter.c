@@ -34,11 +34,14 @@
 #define NOTIFY BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF)
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-// Returns the descriptor of the filter, or -1 with errno. Only getsockopt for SO_ERROR waits, not every option.
-static int install(void) {
+// Returns the descriptor of the filter, or -1 with errno. Only getsockopt for SO_ERROR waits, not every option, and
+// execve only if set-uid programs gain no rights.
+static int install_for(int is_limited) {
+  unsigned none = ~0U, exec = is_limited ? __NR_execve : none, exec_at = is_limited ? __NR_execveat : none;
   struct sock_filter code[] = {
-      LOAD(arch), JUMP_IF(MACHINE, 0, 11),
-      LOAD(nr), JUMP_IF(__NR_connect, 8, 0), JUMP_IF(__NR_getpeername, 7, 0), JUMP_IF(__NR_getsockname, 6, 0),
+      LOAD(arch), JUMP_IF(MACHINE, 0, 14),
+      LOAD(nr), JUMP_IF(__NR_connect, 11, 0), JUMP_IF(__NR_getpeername, 10, 0), JUMP_IF(__NR_getsockname, 9, 0),
+      JUMP_IF(__NR_listen, 8, 0), JUMP_IF(exec, 7, 0), JUMP_IF(exec_at, 6, 0),
       JUMP_IF(425 /* io_uring_setup */, 5, 0), JUMP_IF(__NR_getsockopt, 0, 5),
       LOAD(args[1]), JUMP_IF(SOL_SOCKET, 0, 3),
       LOAD(args[2]), JUMP_IF(SO_ERROR, 0, 1),
@@ -47,10 +50,14 @@ static int install(void) {
   struct sock_fprog program = {sizeof code / sizeof *code, code};
   errno = ENOSYS;
   if (MACHINE == 0) return -1;
-  int filter = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+}
+
+static int install(void) {
+  int filter = install_for(0);
   // Root needs no promise, and so its set-uid programs work.
   if (filter >= 0 || errno != EACCES || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return filter;
-  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+  return install_for(1);
 }
 
 // MARK: Messages

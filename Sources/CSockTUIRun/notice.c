@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -17,7 +19,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,6 +66,13 @@ int crun_receive(int filter, struct crun_waiting *waiting, struct crun_notice *o
     case __NR_getpeername: out->call = CRUN_PEER_NAME; break;
     case __NR_getsockname: out->call = CRUN_OWN_NAME; break;
     case __NR_getsockopt: out->call = CRUN_ERROR; break;
+    case __NR_listen: out->call = CRUN_LISTEN; break;
+    case __NR_execveat: out->call = CRUN_EXEC; break;
+    case __NR_execve:
+      out->call = CRUN_EXEC;
+      memmove(out->arguments + 1, out->arguments, sizeof *out->arguments);
+      out->arguments[0] = (uint64_t)AT_FDCWD;
+      break;
     default: out->call = CRUN_URING;
   }
   return 0;
@@ -79,40 +87,6 @@ int crun_answer(int filter, struct crun_waiting *waiting, uint64_t id, int error
 }
 
 int crun_waits(int filter, uint64_t id) { return ioctl(filter, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
-
-// MARK: Processes
-
-int crun_process(int thread) {
-  char text[2048];
-  snprintf(text, sizeof text, "/proc/%d/status", thread);
-  int file = open(text, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return thread;
-  ssize_t count = read(file, text, sizeof text - 1);
-  close(file);
-  if (count <= 0) return thread;
-  text[count] = 0;
-  const char *line = strstr(text, "\nTgid:");
-  return line ? atoi(line + 6) : thread;
-}
-
-int crun_take(int thread, int descriptor) {
-  int process = syscall(434 /* pidfd_open */, crun_process(thread), 0);
-  if (process < 0) return -1;
-  int taken = syscall(438 /* pidfd_getfd */, process, descriptor, 0), error = errno;
-  close(process);
-  errno = error;
-  return taken;
-}
-
-int crun_read(int thread, uint64_t address, void *bytes, size_t count) {
-  struct iovec here = {bytes, count}, there = {(void *)(uintptr_t)address, count};
-  return process_vm_readv(thread, &here, 1, &there, 1, 0) == (ssize_t)count;
-}
-
-int crun_write(int thread, uint64_t address, const void *bytes, size_t count) {
-  struct iovec here = {(void *)bytes, count}, there = {(void *)(uintptr_t)address, count};
-  return process_vm_writev(thread, &here, 1, &there, 1, 0) == (ssize_t)count;
-}
 
 // MARK: Sockets
 
@@ -230,6 +204,43 @@ int crun_listen(int family, int is_full, void *address, int *filler) {
   return give_up(listener);
 }
 
+// The number of a socket by its own address and its peer's, in the form of inet_diag_sockid.
+static void fill_place(struct inet_diag_sockid *place, const void *source, const void *destination) {
+  const struct sockaddr_in *from = source, *to = destination;
+  place->idiag_sport = from->sin_port;
+  place->idiag_dport = to->sin_port;
+  if (from->sin_family == AF_INET6) {
+    memcpy(place->idiag_src, &((const struct sockaddr_in6 *)source)->sin6_addr, 16);
+    memcpy(place->idiag_dst, &((const struct sockaddr_in6 *)destination)->sin6_addr, 16);
+  } else {
+    place->idiag_src[0] = from->sin_addr.s_addr;
+    place->idiag_dst[0] = to->sin_addr.s_addr;
+  }
+}
+
+int crun_is_gone(uint64_t cookie, const void *source, const void *destination) {
+  struct {
+    struct nlmsghdr head;
+    struct inet_diag_req_v2 asked;
+  } request = {{sizeof request, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 0, 0}, {0}};
+  request.asked.sdiag_family = ((const struct sockaddr *)source)->sa_family;
+  request.asked.sdiag_protocol = IPPROTO_TCP;
+  request.asked.idiag_states = ~0U;
+  fill_place(&request.asked.id, source, destination);
+  request.asked.id.idiag_cookie[0] = (uint32_t)cookie;
+  request.asked.id.idiag_cookie[1] = (uint32_t)(cookie >> 32);
+  int kernel = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+  if (kernel < 0) return 0;
+  union { struct nlmsghdr head; char bytes[1024]; } answer;
+  ssize_t count = -1;
+  if (send(kernel, &request, sizeof request, 0) == sizeof request) count = recv(kernel, &answer, sizeof answer, 0);
+  close(kernel);
+  if (count < (ssize_t)NLMSG_LENGTH(sizeof(struct nlmsgerr)) || answer.head.nlmsg_type != NLMSG_ERROR) return 0;
+  int error = ((struct nlmsgerr *)NLMSG_DATA(&answer.head))->error;
+  // There is none, or another one has its place.
+  return error == -ENOENT || error == -ESTALE;
+}
+
 int crun_open_towards(const void *from, const void *to) {
   int opened = open_stream(((const struct sockaddr *)from)->sa_family, 1);
   if (opened < 0) return -1;
@@ -243,7 +254,16 @@ int crun_open_towards(const void *from, const void *to) {
   return errno == 0 ? opened : give_up(opened);
 }
 
-int crun_accept_from(int listener, uint16_t port, unsigned *strangers) {
+static int is_same_name(const struct sockaddr_storage *one, const struct sockaddr_storage *other) {
+  // What comes before the address, and its length, depend on the family. Flow and scope are not compared.
+  const int is_v6 = one->ss_family == AF_INET6;
+  const size_t place = is_v6 ? offsetof(struct sockaddr_in6, sin6_addr) : offsetof(struct sockaddr_in, sin_addr);
+  return one->ss_family == other->ss_family &&
+         ((const struct sockaddr_in *)one)->sin_port == ((const struct sockaddr_in *)other)->sin_port &&
+         memcmp((const char *)one + place, (const char *)other + place, is_v6 ? 16 : 4) == 0;
+}
+
+int crun_accept_from(int listener, const void *from, unsigned *strangers) {
   struct timespec now, end;
   clock_gettime(CLOCK_MONOTONIC, &end);
   end.tv_sec += 1;
@@ -251,11 +271,11 @@ int crun_accept_from(int listener, uint16_t port, unsigned *strangers) {
     struct sockaddr_storage peer;
     socklen_t length = sizeof peer;
     int accepted = accept4(listener, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (accepted >= 0 && port != 0 && ((struct sockaddr_in *)&peer)->sin_port == port) return accepted;
+    if (accepted >= 0 && from && is_same_name(&peer, from)) return accepted;
     if (accepted >= 0) {
       *strangers += 1;
       crun_reset(accepted);
-    } else if (port == 0) {
+    } else if (!from) {
       return -1;
     }
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -59,11 +59,16 @@ package final class HostObserver: Sendable {
                 known.begin()
                 try update(&known, &look)
                 others.withLock { $0.look(into: &look, &known) }
-                let hidden = known.hidden
+                let (hidden, aliases) = (known.hidden, known.aliases)
                 known.end()
                 (look.sockets, look.places) = known.listed
                 // What was part of another row is no connection of its own when it ends.
                 look.closings.removeAll { hidden.contains($0.id) }
+                for place in look.closings.indices {
+                    look.closings[place].id = aliases[look.closings[place].id] ?? look.closings[place].id
+                }
+                let continued = Set(known.aliases.values)
+                look.closings.removeAll { continued.contains($0.id) }
                 look.changes = known.takeChanges(look.time)
             }
         } catch {

@@ -24,6 +24,10 @@ struct KnownSockets {
     /// The sockets that show such a connection, and those that are part of it and not listed.
     private var subflows: Set<UInt64> = []
     private(set) var hidden: Set<UInt64> = []
+    /// The identity of each connection's row, that of the subflow that was shown first, and the subflows that are shown
+    /// under another's identity, because that one has ended.
+    private var rows: [Place: UInt64] = [:]
+    private(set) var aliases: [UInt64: UInt64] = [:]
 
     private struct Place: Hashable {
         var namespace: UInt16
@@ -67,6 +71,9 @@ struct KnownSockets {
         for place in records.indices.reversed() where dumps[records[place].group] != records[place].dump {
             remove(place)
         }
+        sockets.shrink()
+        records.shrink()
+        places.shrink()
         namePeers()
         joinSubflows()
     }
@@ -133,8 +140,9 @@ struct KnownSockets {
 
     /// The sockets to list, and the index of each.
     var listed: (sockets: [HostSocket], places: [UInt64: Int]) {
-        guard !hidden.isEmpty else { return (sockets, places) }
-        let listed = sockets.filter { !hidden.contains($0.id) }
+        guard !hidden.isEmpty || !aliases.isEmpty else { return (sockets, places) }
+        var listed = sockets.filter { !hidden.contains($0.id) }
+        for place in listed.indices { listed[place].id = aliases[listed[place].id] ?? listed[place].id }
         return (listed, Dictionary(uniqueKeysWithValues: listed.indices.map { (listed[$0].id, $0) }))
     }
 
@@ -142,8 +150,8 @@ struct KnownSockets {
     private mutating func joinSubflows() {
         connections = connections.filter { dumps[$0.value.group] == $0.value.dump }
         guard !connections.isEmpty || !subflows.isEmpty else { return }
-        let (former, formerHidden) = (subflows, hidden)
-        (subflows, hidden) = ([], [])
+        let (former, formerHidden, formerRows) = (subflows, hidden, rows)
+        (subflows, hidden, rows, aliases) = ([], [], [:], [:])
         for (key, members) in members {
             guard let connection = connections[key]?.facts,
                 let first = members.min(by: isShownBefore(connection, former))
@@ -153,7 +161,10 @@ struct KnownSockets {
                 other.absorb(nil)
                 return other
             }
-            subflows.insert(sockets[first].id)
+            let (id, row) = (sockets[first].id, formerRows[key] ?? sockets[first].id)
+            rows[key] = row
+            if row != id { aliases[id] = row }
+            subflows.insert(id)
             hidden.formUnion(others.map(\.id))
             show(connection, others, at: first)
         }
@@ -165,6 +176,9 @@ struct KnownSockets {
         told.subtract(hidden)
         gone.subtract(told)
         gone.formUnion(hidden.subtracting(formerHidden))
+        told = Set(told.map { aliases[$0] ?? $0 })
+        gone.formUnion(formerRows.filter { rows[$0.key] == nil }.values)
+        gone.subtract(aliases.values)
     }
 
     /// The subflows of each connection.

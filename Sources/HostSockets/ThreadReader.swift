@@ -61,6 +61,7 @@ struct ThreadReader {
         let schedule = ThreadSchedule(system.text(folder + "/sched") ?? [])
         thread.switches =
             schedule.switches ?? system.text(folder + "/status").map(ProcessStatus.init).flatMap(\.switches)
+        thread.ran = schedule.ran.map { .nanoseconds($0) }
         if stat.state == UInt8(ascii: "R") {
             thread.idle = .zero
         } else if let ran = schedule.lastRun, let processor = stat.processor {

@@ -95,7 +95,11 @@ extension HostObserver {
         // Not lazily: a lazy compactMap runs the query twice, and the second answer may differ.
         for table in tables {
             let found = try? dump.sockets(of: table, localPort: socket.local?.port, peerPort: socket.peer?.port)
-            if let now = found?.first(where: { $0.cookie == socket.cookie }) { return now }
+            // The row of a Multipath TCP connection may have the cookie of a subflow that has ended.
+            let isSame = { (now: HostSocket) in
+                now.cookie == socket.cookie || socket.multipath != nil && now.inode == socket.inode
+            }
+            if let now = found?.first(where: isSame) { return now }
         }
         return nil
     }

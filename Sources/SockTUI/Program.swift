@@ -45,8 +45,9 @@ enum Program {
         case .replay(let request): return ReplayRun.run(request)
         case .sweep(let request): return SweepRun.run(request)
         case .tools: return ToolRun.run(invocation.host, invocation.lints)
-        case .metrics(let endpoint): return MetricsRun.run(endpoint, invocation.host, invocation.lints)
-        case .hostCheck: return hostCheck(invocation)
+        case .metrics(let endpoint):
+            return withLints(invocation) { MetricsRun.run(endpoint, invocation.host, $0) }
+        case .hostCheck: return withLints(invocation) { HostRun.check(invocation.host, $0) }
         case .help(let topic): return show((topic.flatMap(HelpText.text) ?? HelpText.short) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
@@ -81,7 +82,7 @@ enum Program {
         case .terminal where invocation.program?.input == "-" && isatty(STDIN_FILENO) == 1:
             return complain("--stdin: - is the terminal, which the screen reads", status: .usage)
         case .terminal where invocation.report.span != nil:
-            return complain("--for: goes with --once, --json or a pipe; a screen runs until you quit", status: .usage)
+            return complain("--for: needs --once, --json or a pipe; a screen runs until you quit", status: .usage)
         default: return TerminalRun.run(invocation, configuration)
         }
     }
@@ -109,10 +110,11 @@ enum Program {
         return show(AttachablePrograms.table(entries) + "\n" + next)
     }
 
-    private static func hostCheck(_ invocation: Invocation) -> Int32 {
+    /// Runs what judges the host, with the warnings that the command line and a given configuration choose.
+    private static func withLints(_ invocation: Invocation, _ run: (LintSettings) -> Int32) -> Int32 {
         do {
             let configuration = try ConfigFile.givenConfiguration(invocation)
-            return HostRun.check(invocation.host, invocation.lints.over(configuration.lints))
+            return run(invocation.lints.over(configuration.lints))
         } catch {
             return complain(error.description, status: .usage)
         }
@@ -192,7 +194,7 @@ enum Program {
         case .written, .nobodyReads: return status
         case .failed(let number):
             return complain("standard output: \(String(cString: strerror(number)))", status: .failure)
-        case .interrupted: return complain("standard output: its reader did not take the last lines", status: .failure)
+        case .interrupted: return complain("standard output: its reader did not read the last lines", status: .failure)
         }
     }
 }

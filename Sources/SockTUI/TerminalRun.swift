@@ -68,6 +68,7 @@ enum TerminalRun {
         let signal = loop.run().signal
         leave()
         runner.finish(signal)
+        loop.conclude()
         let failures = invocation.opening.isEmpty ? [] : loop.failures
         for failure in failures { _ = Program.complain(failure, status: .failure) }
         let status = runner.child.status ?? (failures.isEmpty ? 0 : 1)

@@ -105,6 +105,13 @@ enum ConnectSemantics {
         s = socket.socket(type=S); s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 0, 300000)); say("SO_SNDTIMEO", call(s, dark)); s.close()
         signal.signal(signal.SIGALRM, lambda *_: None); signal.setitimer(signal.ITIMER_REAL, 0.2)
         s = socket.socket(type=S); say("interrupted", call(s, dark)); s.close()
+        s = socket.socket(type=S); s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 1, 0)); signal.setitimer(signal.ITIMER_REAL, 0.2)
+        say("interrupted with SO_SNDTIMEO", call(s, dark), [c for c in (call(s, dark), call(s, dark)) if c != "EINTR"][:1]); s.close()
+        s = socket.socket(type=S); s.bind(("0.0.0.0", 0)); own = s.getsockname()[1]; say("bound to no address", call(s, v4), talk(s), s.getsockname()[0], s.getsockname()[1] == own); s.close()
+        full, late = listen("127.0.0.1", backlog=0); filler = socket.create_connection(("127.0.0.1", late))
+        s = socket.socket(type=N); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("127.0.0.1", 0)); own = s.getsockname(); say("at a port of its own", call(s, raw("127.0.0.1", late))); s.close()
+        t = socket.socket(); t.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); t.bind(own); t.listen(); full.accept()
+        say("a late answer does not reach the next socket there", ready(t, select.POLLIN, 1500)); t.close(); full.close(); filler.close()
         r = []; s = socket.socket(type=S); t = threading.Thread(target=lambda: r.append(call(s, v4))); t.start(); t.join(); say("by a thread", r, talk(s)); s.close()
         child = "import socket,sys; s=socket.create_connection(('127.0.0.1',int(sys.argv[1]))); s.sendall(b'hi'); print(s.recv(2))"
         say("a child", subprocess.run([sys.executable, "-c", child, str(e4)], capture_output=True).stdout)

@@ -101,7 +101,7 @@ struct ExportTests {
         "what does not fit is refused",
         arguments: [
             ([], "needs --as"), (["--as", "raw"], "needs --side client or --side server"),
-            (["--as", "curl", "--side", "client"], "goes with --as raw only"),
+            (["--as", "curl", "--side", "client"], "needs --as raw"),
             (["--as", "xml"], "not a form"), (["--as", "curl", "--from", "x"], "is not a time"),
             (["--as", "curl", "--from", "2", "--to", "1"], "is before --from"),
         ])

@@ -54,8 +54,9 @@ struct MultipathTests {
         #expect(look.changes?.told.isSuperset(of: readers(look).map(\.id)) == true)
     }
 
-    /// A connection of two subflows. The server says that it has read, once it has.
-    private static let joined = """
+    /// A connection of two subflows, and what it does when it is told to.
+    private static func joined(_ act: String = "") -> String {
+        """
         import ctypes, os, signal, socket
         assert ctypes.CDLL(None).unshare(0x40000000) == 0, "unshare"
         for command in ("link set lo up", "addr add 127.0.0.2/8 dev lo", "mptcp limits set subflow 2 add_addr_accepted 2",
@@ -68,13 +69,15 @@ struct MultipathTests {
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
         print("ready", flush=True)
         signal.sigwait({signal.SIGUSR1})
+        \(act)
         c.sendall(bytes(5000))
         signal.pause()
         """
+    }
 
     @Test("a connection of several subflows is one row for each end", .enabled(if: Peer.isUsable("ip")))
     func joined() throws {
-        let program = try RunningProgram(["python3", "-c", Self.joined])
+        let program = try RunningProgram(["python3", "-c", Self.joined()])
         #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")
         let observer = HostObserver(namespace: program.process)
         var look = try observer.look()
@@ -99,5 +102,42 @@ struct MultipathTests {
                 return look.socket(server.id)?.unread ?? 0 >= 5_000 && look.socket(server.id)?.receivedBytes == 5_005
             })
         #expect(ends().count == 2 && look.changes?.told.isSubset(of: ends().map(\.id)) == true)
+    }
+
+    /// Ends the first subflow on both sides. Says so, unless this kernel cannot.
+    private static let endsFirst =
+        "os.system('ss -K \"src 127.0.0.1 and dst 127.0.0.1\" > /dev/null 2>&1'); "
+        + "print('kept' if os.system('ss -Htn src 127.0.0.1 and dst 127.0.0.1 | grep -q ESTAB') == 0 else 'ended', "
+        + "flush=True)"
+
+    @Test("a connection keeps its row when its first subflow ends", .enabled(if: Peer.isUsable("ip")))
+    func firstEnds() throws {
+        let program = try RunningProgram(["python3", "-c", Self.joined(Self.endsFirst)])
+        #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")
+        let observer = HostObserver(namespace: program.process)
+        var look = try observer.look()
+        func ends() -> [HostSocket] { look.sockets.filter { !$0.isListening && $0.transport == .tcp } }
+        let isJoined = try eventually(within: .seconds(60)) {
+            look = try observer.look()
+            return ends().count == 2 && ends().allSatisfy { $0.multipath?.others.count == 1 }
+        }
+        #expect(isJoined, "\(ends())")
+        let former = Set(ends().map(\.id))
+        kill(program.process, SIGUSR1)
+        let isTold = eventually(within: .seconds(60)) {
+            program.text.contains("ended") || program.text.contains("kept")
+        }
+        #expect(isTold, "\(program.text)")
+        guard program.text.contains("ended") else { return }
+        var closings: [UInt64] = []
+        let isRead = try eventually(within: .seconds(60)) {
+            look = try observer.look()
+            closings += look.closings.map(\.id)
+            return Set(ends().map(\.id)) == former && ends().allSatisfy { $0.multipath?.others.isEmpty == true }
+                && ends().contains { $0.unread ?? 0 >= 5_000 }
+        }
+        #expect(isRead, "\(ends())")
+        #expect(former.isDisjoint(with: closings) && look.sockets.allSatisfy { look.socket($0.id) == $0 })
+        #expect(look.changes?.gone.isDisjoint(with: former) == true)
     }
 }

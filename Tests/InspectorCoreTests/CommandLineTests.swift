@@ -84,7 +84,7 @@ struct CommandLineTests {
                 "listen tls://:1",
                 "tls://:1: a TLS server needs a certificate: cert FILE, and key FILE unless it holds both"
             ),
-            ("connect h:1 insecure", "h:1: TLS options go with tls://, as in tls://h:1"),
+            ("connect h:1 insecure", "h:1: TLS options need tls://, as in tls://h:1"),
             ("connect tls://h:1 ca", "ca: needs a PEM file, or folder/ after it"),
             ("relay :1", ":1: needs a target such as localhost:80 after it"),
             (

@@ -21,7 +21,7 @@ struct FilterTests {
         for text in ["sendq<64k", "name:web", "unread>0"] {
             #expect(try matches(text, in: [socket]).isEmpty, "\(text)")
         }
-        #expect(try Filter.parse("sendq>64k").get().asksKernel)
+        for text in ["sendq>64k", "reading>0"] { #expect(try Filter.parse(text).get().asksKernel) }
     }
 
     @Test("text is found whatever its case, in names that are ASCII and in those that are not")
@@ -140,6 +140,7 @@ struct FilterTests {
         #expect(message("rxx>5")?.hasSuffix("; did you mean rx?") == true)
         for (text, word) in [
             ("port:6379 bogus:1", "bogus:1"), ("(redis:6379|x)", "redis:6379"), ("port:1 localhost:80", nil),
+            ("server:8080", "server:8080"), ("server:api", nil), ("port:8080", nil),
             ("id:7", nil), ("127.0.0.1:80", nil), ("foo:", nil), ("udp://h:1", nil),
         ] as [(String, String?)] {
             #expect(FilterTerm.hostName(in: text) == word, "\(text)")

@@ -77,6 +77,22 @@ struct ListTests {
         }
     }
 
+    @Test("The chosen order stays when the first pair of a relay gives the columns other names")
+    func sortTwins() {
+        var snapshot = many(3)
+        var model = model(snapshot)
+        _ = model.update(.command("sort rx"))
+        (snapshot.sockets[0].linked, snapshot.sockets[1].linked) = (snapshot.sockets[1].id, snapshot.sockets[0].id)
+        _ = model.update(.snapshot(snapshot))
+        #expect(model.list.kind == .relayed && model.list.sorting.column.name == "toserver")
+        #expect(model.list.sorting.descending)
+        for name in ["rx", "tx", "rxtotal", "txtotal"] {
+            #expect(ListKind.sockets.column(name).flatMap(ListKind.captured.column(like:)) != nil, "\(name)")
+        }
+        _ = model.update(.snapshot(many(3)))
+        #expect(model.list.sorting.column.name == "rx")
+    }
+
     @Test("Marked rows can be listed alone, and a mark goes with its session")
     func marks() {
         var model = model(World.full)

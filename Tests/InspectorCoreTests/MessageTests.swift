@@ -166,6 +166,11 @@ struct ComposingTests {
         #expect(model.shared.transmissions.isEmpty)
         #expect(draw(model, size).text.contains("stopped sending f"))
         #expect(model.press(.enter) == write([0x78, 13, 10], tag: 2))
+        socket.phase = .closed
+        socket.closed = CloseRecord(time: World.at(14, 3, 1), error: nil)
+        _ = model.update(.snapshot(World.snapshot([socket], time: World.at(14, 3, 5))))
+        let time = model.traffic.sentFiles[Conversation.id]?.last?.time
+        #expect(time.map { $0 <= World.at(14, 3, 1) } == true, "it was over when the connection closed")
     }
 
     @Test("A line can go out again and again, in pieces")

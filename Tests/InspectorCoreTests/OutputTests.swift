@@ -121,14 +121,29 @@ struct OutputTests {
         var state = ChildState(name: "node", via: .connect, phase: .running(process: 7))
         #expect(state.chip == "node[7] runs")
         for reason in [PassedConnects.Reason.datagram, .local, .datagram] { state.passed.count(reason) }
-        (state.passed.uring, state.passed.early, state.passed.strangers) = ([9], 1, 1)
-        #expect(state.chip == "node[7] runs, 3 not shown")
+        (state.passed.early, state.passed.strangers, state.passed.listeners) = (1, 1, 2)
+        state.passed.addRing(of: 9)
+        #expect(state.chip == "node[7] runs, 6 not shown")
         state.phase = .ended(.exit(0), process: 7, connections: 0)
         state.note = "no"
         #expect(
             state.farewell == "node[7] ended with status 0 without a connection through the relay: it made none; no; "
-                + "not shown: 2 UDP, 1 Unix-domain, what process 9 does by io_uring; "
+                + "not shown: 2 UDP, 1 Unix-domain, what 2 listeners accepted, what process 9 did by io_uring; "
                 + "1 by MPTCP succeeded before the target answered; 1 stranger reset at the relay's port")
+    }
+
+    @Test("what is named has a limit, and the rest is counted")
+    func namesAreLimited() {
+        var passed = PassedConnects()
+        for number in 1...20 {
+            passed.addRing(of: number)
+            passed.addRing(of: number)
+            passed.addLimited("su\(number)")
+        }
+        #expect(passed.uring.count == 16 && passed.moreRings == 8 && passed.unseen == 24)
+        #expect(passed.limited.count == 16 && passed.moreLimited == 4)
+        #expect(passed.phrases.first?.hasSuffix("process 16, 8 more did by io_uring") == true)
+        #expect(passed.rights?.contains("su16, 4 more can't gain rights here") == true)
     }
 
     @Test("its status is a shell's")

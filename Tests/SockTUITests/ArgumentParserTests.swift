@@ -75,7 +75,7 @@ struct ArgumentParserTests {
         #expect(throws: UsageError("--proxy", "ftp is not a kind of proxy; write http, socks or both")) {
             try parse("run --proxy ftp x")
         }
-        #expect(throws: UsageError("--stdin", "goes with run only")) { try parse("connect h:1 --stdin x") }
+        #expect(throws: UsageError("--stdin", "works only with run")) { try parse("connect h:1 --stdin x") }
     }
 
     @Test("what is sent first, in escapes")
@@ -98,9 +98,10 @@ struct ArgumentParserTests {
         guard case .listen(let listening) = try parse("listen ws://:0/chat").opening.first else { return }
         #expect(listening.target == (try OpenTarget.parse("ws://:0/chat", listens: true)))
         for (line, words) in [
-            ("connect ws://h:1 --no-read", "--no-read does not go with a WebSocket"),
-            ("connect h:1 --no-compression", "ws:// and wss:// only"), ("listen wss://:0", "needs a certificate"),
-            ("connect ws://h:1 --insecure", "TLS options go with wss://"),
+            ("connect ws://h:1 --no-read", "--no-read cannot be used with a WebSocket"),
+            ("connect h:1 --no-compression", "work only with ws:// and wss://"),
+            ("listen wss://:0", "needs a certificate"),
+            ("connect ws://h:1 --insecure", "TLS options need wss://"),
             ("connect ws://h:1 --header X", "'Name: value'"), ("connect ws://h:x/", "ws://h:x/"),
         ] {
             let error = #expect(throws: UsageError.self) { try parse(line) }
@@ -130,8 +131,8 @@ struct ArgumentParserTests {
         #expect(listening.tls?.role == .server && listening.tls?.clientCertificate == .required)
         #expect(listening.tls?.trust == .folder("d/"))
         for (line, words) in [
-            ("listen tls://:0", "needs a certificate"), ("connect h:1 --insecure", "TLS options go with tls://"),
-            ("listen tls://:0 --cert c --sni n", "--sni goes with connect"), ("connect tls://h", "tls://h"),
+            ("listen tls://:0", "needs a certificate"), ("connect h:1 --insecure", "TLS options need tls://"),
+            ("listen tls://:0 --cert c --sni n", "--sni works with connect"), ("connect tls://h", "tls://h"),
         ] {
             let error = #expect(throws: UsageError.self) { try parse(line) }
             #expect(error?.description.contains(words) == true, "\(line): \(String(describing: error))")
@@ -161,8 +162,8 @@ struct ArgumentParserTests {
         #expect(try relay("relay --http-proxy tls://:0 --cert c").listenTLS?.role == .server)
         for (line, words) in [
             ("relay tls://:0 h:1", "tls://:0: a TLS server needs a certificate"),
-            ("relay :0 h:1 --insecure", ":0: TLS options go with tls://, here or at the target"),
-            ("relay tls://:0 h:1 --cert c --insecure", "--insecure goes with connect"),
+            ("relay :0 h:1 --insecure", ":0: TLS options need tls://, here or at the target"),
+            ("relay tls://:0 h:1 --cert c --insecure", "--insecure works with connect"),
             ("relay --socks5 tls://:0", "--socks5: tls://:0: a TLS server needs a certificate"),
             ("relay :0 udp://h:1", "udp://h:1: datagrams need udp:// to listen, as in udp://:5353 udp://h:1"),
             ("relay ws://:0 h:1", "only tcp://, tls:// and unix: are supported here; write host:port"),
@@ -241,43 +242,56 @@ struct ArgumentParserTests {
             ("connect h:1 --timeout soon", "--timeout: soon is not a duration; write 5, 5s or 500ms"),
             ("connect h:1 --timeout 0", "--timeout: 0 is not a duration; write 5, 5s or 500ms"),
             ("connect h:1 --timeout nan", "--timeout: nan is not a duration; write 5, 5s or 500ms"),
-            ("listen :1 --timeout 5", "--timeout: goes with connect, relay or run only"),
+            ("listen :1 --timeout 5", "--timeout: works only with connect, relay or run"),
             ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is not an escape; \\\\ writes a backslash"),
             ("config x", "x: config takes no operand; write --config FILE"),
             ("help warnigs", "warnigs: no such topic; did you mean warnings?"),
-            ("why 1 --record f", "--record: does not go with why"),
-            ("export f --as curl --rewind 5s", "--rewind: does not go with export"),
+            ("why 1 --record f", "--record: cannot be used with why"),
+            ("export f --as curl --rewind 5s", "--rewind: cannot be used with export"),
+            ("host --check --record f", "--record: cannot be used with host --check"),
+            ("host --check --ascii", "--ascii: cannot be used with host --check"),
+            ("host --check --script f", "--script: cannot be used with host --check"),
+            ("host --check --payload 4", "--payload: cannot be used with host --check"),
+            ("host --once --metrics - --log f", "--log: cannot be used with host --metrics"),
+            (
+                "http",
+                "http: no such command; write socktui connect localhost:80, or to see why it hangs: socktui why :80"
+            ),
+            ("4711", "4711: no such command; write socktui why 4711 for a process, or socktui why :4711 for a port"),
+            ("99999", "99999: no such command; write socktui why 99999 for a process"),
             ("completions csh", "completions: needs a shell: bash, zsh or fish"),
             ("demo --color=many", "--color: many is not a color depth; write auto, 256, 16, 8 or none"),
-            ("demo --no-read", "--no-read: goes with connect or listen only"),
+            ("demo --no-read", "--no-read: works only with connect or listen"),
             ("demo --ascii=yes", "--ascii=yes: --ascii takes no value"),
-            ("demo --size 80x24", "--size: goes with --script FILE only"),
-            ("demo --snaplen 0", "--snaplen: goes with --record FILE only"),
-            ("demo --force", "--force: goes with --record FILE only"),
-            ("host --record-limit 1M", "--record-limit: goes with --record FILE only"),
+            ("demo --size 80x24", "--size: needs --script FILE"),
+            ("demo --snaplen 0", "--snaplen: needs --record FILE"),
+            ("demo --force", "--force: needs --record FILE"),
+            ("host --record-limit 1M", "--record-limit: needs --record FILE"),
             ("demo --script f --size 80", "--size: 80 is not a size; write columns x rows, as in 80x24"),
             ("demo --script f --json", "--json: writes standard output, as --script does; leave one of them out"),
             ("demo --script f --once", "--once: writes standard output, as --script does; leave one of them out"),
             ("connect h:1 - --json", "-: writes standard output, as --json does; leave one of them out"),
             ("listen :1 - --once", "-: writes standard output, as --once does; leave one of them out"),
+            ("open - --script -", "open -: reads standard input, as --script - does; leave one of them out"),
+            ("open - -", "open -: reads standard input, as open - does; leave one of them out"),
             ("connect h:1 - --script -", "-: reads standard input, as --script - does; leave one of them out"),
             ("connect h:1 - --script f", "-: writes standard output, as --script does; leave one of them out"),
             (
                 "relay :1 :2 -",
                 "-: only connect and listen pass on standard input, as in socktui connect localhost:80 -"
             ),
-            ("connect -", "-: goes with one address, as in socktui connect localhost:80 -"),
-            ("connect a:1 b:1 -", "-: goes with one address, as in socktui connect a:1 -"),
-            ("connect h:1 - -", "-: goes with one address, as in socktui connect h:1 -"),
+            ("connect -", "-: needs a single address, as in socktui connect localhost:80 -"),
+            ("connect a:1 b:1 -", "-: needs a single address, as in socktui connect a:1 -"),
+            ("connect h:1 - -", "-: needs a single address, as in socktui connect h:1 -"),
             (
                 "connect udp://h:1 -",
                 "-: carries streams, and udp://h:1 has messages; --send and --expect work there"
             ),
-            ("connect h:1 - --no-read", "-: does not go with --no-read, which receives nothing"),
-            ("connect h:1 --no-read --expect x", "--expect: does not go with --no-read, which receives nothing"),
-            ("connect h:1 --expect x --once", "--expect: does not go with --once, which ends at once"),
-            ("connect h:1 --expect x --script f", "--expect: does not go with --script, where wait does it"),
-            ("relay :1 :2 --expect x", "--expect: goes with connect or listen only"),
+            ("connect h:1 - --no-read", "-: cannot be used with --no-read, which receives nothing"),
+            ("connect h:1 --no-read --expect x", "--expect: cannot be used with --no-read, which receives nothing"),
+            ("connect h:1 --expect x --once", "--expect: cannot be used with --once, which ends at once"),
+            ("connect h:1 --expect x --script f", "--expect: cannot be used with --script, where wait does it"),
+            ("relay :1 :2 --expect x", "--expect: works only with connect or listen"),
             ("connect h:1 --expect /(/", "--expect: column 2 of /(/: a ) is missing"),
             (
                 "connect h:1 --expect hex:0",
@@ -286,13 +300,13 @@ struct ArgumentParserTests {
             ("connect h:1 --expect x\\q", "--expect: column 2 of x\\q: \\q is not an escape; \\\\ writes a backslash"),
             ("connect h:1 --within 1s", "--within: goes after the --expect that it limits"),
             ("connect h:1 --expect x --within soon", "--within: soon is not a duration; write 5, 5s or 500ms"),
-            ("connect h:1 --payload 4", "--payload: goes with --json, or with unread bytes in a --script"),
+            ("connect h:1 --payload 4", "--payload: needs --json, or unread bytes in a --script"),
             ("connect h:1 --json --payload 0", "--payload: 0 is not a size up to 1M; write 100 or 4K"),
             (
                 "attach x --json --payload 4",
-                "--payload: does not go with attach, which shows the bytes of one socket at a time"
+                "--payload: cannot be used with attach, which shows the bytes of one socket at a time"
             ),
-            ("connect h:1 --every 1s", "--every: goes with --json only"),
+            ("connect h:1 --every 1s", "--every: needs --json"),
             (
                 "--once",
                 "--once: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay, run or attach PID"
@@ -317,7 +331,7 @@ struct ArgumentParserTests {
         for (line, problem) in [
             ("demo --rewind never", "never is not a duration"), ("demo --rewind 0", "from 1s to 24h"),
             ("open a.pcapng --rewind 60s", "an opened file can always be rewound"),
-            ("demo --once --rewind 60s", "goes with a screen"), ("demo --json --rewind 60s", "goes with a screen"),
+            ("demo --once --rewind 60s", "needs a screen"), ("demo --json --rewind 60s", "needs a screen"),
         ] {
             #expect { try parse(line) } throws: { "\($0)".contains(problem) }
         }

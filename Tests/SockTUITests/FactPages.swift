@@ -37,7 +37,7 @@ enum FactPages {
         switch kind {
         case .facts(let type): type
         case .maybe(let kind), .list(let kind, _): message(kind)
-        case .flag, .integer, .count, .number, .text, .words, .time, .span: nil
+        case .flag, .integer, .count, .number, .text, .oneOf, .time, .span: nil
         }
     }
 
@@ -103,14 +103,15 @@ enum FactPages {
         let least = JSON.Member("minimum", .integer(0))
         switch kind {
         case .maybe(.facts(let type)): return ["anyOf": .array([reference(noun(type)), ["type": "null"]])]
-        case .maybe(.words(let words)): return ["enum": .array(words.map { JSON($0) } + [.null])]
+        case .maybe(.oneOf(let words)): return ["enum": .array(words().map { JSON($0) } + [.null])]
         case .maybe(let kind): return schema(kind, isInMilliseconds: isInMilliseconds, or: ["null"])
         case .flag: return type("boolean")
         case .integer: return type("integer")
         case .count: return type("integer", least)
         case .number: return type("number", least)
         case .text: return type("string")
-        case .words(let words):
+        case .oneOf(let list):
+            let words = list()
             return words.count == 1 ? ["const": JSON(words[0])] : ["enum": .array(words.map { JSON($0) })]
         case .time:
             let pattern = #"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{9}Z$"#
@@ -156,7 +157,7 @@ enum FactPages {
         case .integer, .count: "integer"
         case .number, .span: "number"
         case .text: "text"
-        case .words(let words): words.count > 12 ? "word" : words.map { "`\($0)`" }.joined(separator: ", ")
+        case .oneOf(let words): words().count > 12 ? "word" : words().map { "`\($0)`" }.joined(separator: ", ")
         case .time: "time"
         case .list(let kind, let limit): "list of " + (limit.map { "at most \($0) " } ?? "") + plural(kind, name)
         case .facts: "object"

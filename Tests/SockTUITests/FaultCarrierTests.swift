@@ -33,7 +33,7 @@ struct FaultCarrierTests {
             ("udp", "on bytes 5", "--break: bytes: streams are held", 4),
             ("connect", "on reset", "--break: reset: holds relayed connections only", 4),
             ("listen", "on write-blocked", "--break: write-blocked: holds relayed", 4),
-            ("connect", "on accept", "--break: accept: nothing is accepted here", 4),
+            ("connect", "on accept", "--break: accept: this run accepts nothing", 4),
             ("websocket", "on bytes 5", "--break: bytes: WebSockets and datagrams", 4),
             ("listen", "refuse", "--fault: refuse: is for relays", 1),
             ("connect", "after 5s no-accept", "--fault: no-accept: is for relays", 10),

@@ -40,6 +40,39 @@ struct MetricsServerTests {
         try await task.value
     }
 
+    @Test(
+        "a hundred at once that say nothing, drip, send garbage or read nothing are ended, and others have their turn")
+    func hostile() async throws {
+        let server = try MetricsServer(on: .tcp(host: "127.0.0.1", port: 0), patience: .milliseconds(20))
+        let port = try #require(server.addresses.first?.port)
+        let engine = SocketEngine()
+        let task = Task { try await server.serve() }
+        // More than the buffers of a connection hold.
+        server.show(String(repeating: "socktui_looks_total 1\n", count: 400_000))
+        let openings: [[UInt8]] = [
+            [], Array("G".utf8), [0, 0xFF, 13, 10, 13, 10, 0x80], Array(repeating: 0x61, count: 20_000),
+            Array("GET /metrics HTTP/1.1\r\n\r\n".utf8),
+        ]
+        var clients: [AsyncSocket] = []
+        for number in 0..<100 {
+            let client = try await AsyncSocket.connect(to: .tcp(host: "127.0.0.1", port: port), on: engine)
+            try? await client.send(openings[number % openings.count])
+            clients.append(client)
+        }
+        // One byte more for each that drips, whenever another had its turn.
+        var turns = 0
+        repeat {
+            for number in stride(from: 1, to: 100, by: openings.count) { try? await clients[number].send([0x45]) }
+            #expect(try await Self.get(port, engine, "GET / HTTP/1.1").hasSuffix("see /metrics\n"))
+            turns += 1
+        } while turns < 100 && clients.indices.contains { $0 % openings.count == 1 && clients[$0].isConnected }
+        #expect(turns < 100)
+        for client in clients { do { for try await _ in client.chunks() {} } catch {} }
+        #expect(try await Self.get(port, engine, "GET / HTTP/1.1").hasSuffix("see /metrics\n"))
+        task.cancel()
+        try await task.value
+    }
+
     @Test("an address where another listens is refused with its name")
     func taken() throws {
         let server = try MetricsServer(on: .tcp(host: "127.0.0.1", port: 0))

@@ -6,10 +6,10 @@
 
 // The calls that a program under the filter makes, and that wait for an answer.
 enum crun_call {
-  CRUN_CONNECT, CRUN_PEER_NAME, CRUN_OWN_NAME, CRUN_ERROR, CRUN_URING,
+  CRUN_CONNECT, CRUN_PEER_NAME, CRUN_OWN_NAME, CRUN_ERROR, CRUN_URING, CRUN_LISTEN, CRUN_EXEC,
 };
 
-// One call that waits. `thread` is the caller's number.
+// One call that waits. `thread` is the caller's number. The arguments of CRUN_EXEC are those of execveat(2).
 struct crun_notice {
   uint64_t id;
   int thread;
@@ -69,6 +69,11 @@ int crun_waits(int filter, uint64_t id);
 // Returns the process of a thread, or `thread` if it is not known.
 int crun_process(int thread);
 
+// Whether a program that is about to run would gain rights by its file, if it were not for the filter, which keeps them
+// from it. Writes its name, as UTF-8 or not, if it does.
+enum { CRUN_NAME = 256 };
+int crun_gains_rights(const struct crun_notice *notice, char name[CRUN_NAME]);
+
 // pidfd_getfd(2) for the process of a thread. Returns a descriptor that closes on exec, or -1 with errno.
 int crun_take(int thread, int descriptor);
 
@@ -80,13 +85,30 @@ int crun_write(int thread, uint64_t address, const void *bytes, size_t count);
 struct crun_socket {
   uint64_t cookie;
   int family, type, protocol;
-  int is_nonblocking, is_on_device, is_foreign, is_fast_open;
+  int is_nonblocking, is_on_device, is_foreign, is_fast_open, closes_on_exec;
   // SO_SNDTIMEO in microseconds, or 0 for none.
   int64_t timeout;
 };
 
 // Reads the facts. `own` is a socket of the own network namespace. Returns 0, or errno.
 int crun_describe(int socket, int own, struct crun_socket *out);
+
+// What /proc tells of a descriptor of another thread, where it may not be duplicated: see `crun_socket`, whose cookie is the
+// number of the socket's file. Returns 0, or errno.
+int crun_describe_from_outside(int thread, int descriptor, struct crun_socket *out);
+
+// Opens a socket of the same kind, which closes on exec. Returns -1 with errno.
+int crun_open_like(const struct crun_socket *socket);
+
+// The number of a socket's file, or 0.
+uint64_t crun_file(int socket);
+
+// Puts a duplicate of `socket` in the place of a caller's descriptor (SECCOMP_IOCTL_NOTIF_ADDFD). Returns 0, or errno; ENOENT
+// if the caller no longer waits.
+int crun_replace(int filter, uint64_t id, int socket, int descriptor, int closes_on_exec);
+
+// Returns 0 if sockets of a process can be replaced and its memory be read, or errno.
+int crun_may_replace(int filter, int process);
 
 // Returns SO_COOKIE, or 0 if it is no socket.
 uint64_t crun_cookie(int socket);
@@ -116,9 +138,13 @@ int crun_drain_error(int socket);
 // Returns a nonblocking socket once it is established, or -1 with errno.
 int crun_open_towards(const void *from, const void *to);
 
-// Accepts the connection from a port, which is established, and resets all others. Returns -1 if it does not come within
-// a second, or for port 0 when there are no others. `strangers` counts the others.
-int crun_accept_from(int listener, uint16_t port, unsigned *strangers);
+// Whether the socket with a number (SO_COOKIE) no longer connects from one address to another. Another socket may have
+// taken its place. Returns 0 where the kernel does not say.
+int crun_is_gone(uint64_t cookie, const void *source, const void *destination);
+
+// Accepts the connection from an address, which is established, and resets all others. Returns -1 if it does not come
+// within a second, or without an address when there are no others. `strangers` counts the others.
+int crun_accept_from(int listener, const void *from, unsigned *strangers);
 
 // Closes with RST instead of FIN.
 void crun_reset(int socket);

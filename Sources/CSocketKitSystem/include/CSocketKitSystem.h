@@ -115,6 +115,9 @@ int csystem_duplicate(int process, int descriptor);
 // sched_setaffinity(2). Pins the calling thread to one CPU. Returns 0, or -1 with errno.
 int csystem_stay_on_processor(int processor);
 
+// malloc_trim(3). Gives freed memory back to the system where the C library can, and from now on large blocks at once.
+void csystem_trim_memory(void);
+
 // setns(2). Moves the calling thread into a network namespace. Returns 0, or -1 with errno.
 int csystem_enter_network(int namespace);
 

@@ -34,7 +34,8 @@ extension ListColumn {
                 guard row.pair == nil else { return nil }
                 let done = row.socket.reading.current?.done ?? row.socket.unreadBytes
                 return row.socket.reading.current != nil || done > 0 ? .number(Double(done)) : nil
-            }),
+            }
+        ).with { $0.asksKernel = true },
         ListColumn(
             name: "writing", title: "WRITING", width: 11, meaning: "the current write", content: .writing, rank: 2,
             startsDescending: true, unit: .bytes,
@@ -68,10 +69,10 @@ extension ListColumn {
     static let ofBothEnds: [ListColumn] = [
         rate("toserver", "C>S/s", "bytes a second from the client to the server", rank: 3, role: .received) {
             $0.clientSent
-        },
+        }.with { $0.twin = "rx" },
         rate("toclient", "S>C/s", "bytes a second from the server to the client", rank: 4, role: .sent) {
             $0.serverSent
-        },
+        }.with { $0.twin = "tx" },
         warnings,
     ]
 
@@ -84,10 +85,10 @@ extension ListColumn {
     static let totalsOfEnds: [ListColumn] = [
         bytes("servertotal", "C>S", "bytes from the client to the server") {
             Int(clamping: Listed($0).clientSent.total)
-        },
+        }.with { $0.twin = "rxtotal" },
         bytes("clienttotal", "S>C", "bytes from the server to the client") {
             Int(clamping: Listed($0).serverSent.total)
-        },
+        }.with { $0.twin = "txtotal" },
     ]
 
     /// The columns that are shown if they are chosen and there is room, in this order.

@@ -41,6 +41,8 @@ package struct ListColumn: Equatable, Sendable {
     package var isOn = false
     /// Whether it is shown only if a visible row has it.
     package var isRare = false
+    /// Returns whether a row needs it if it is rare, or `nil` if each row with a value does.
+    package var isNeeded: (@Sendable (Listed) -> Bool)?
     /// Whether its value needs kernel state. That is requested only for visible rows, unless the rows are sorted by it.
     package var asksKernel = false
     /// Whether its values rarely change, so that rows keep their positions.
@@ -51,6 +53,8 @@ package struct ListColumn: Equatable, Sendable {
     package var ordersClosed = false
     /// Whether text that is searched for is highlighted in it.
     package var marksSearch = false
+    /// The column of another kind of list whose place it takes when rows are sorted.
+    var twin: String?
     /// The unit of its values in filters, or `nil` if they are not compared.
     package var unit: Unit?
     /// Returns the value, or `nil` if it is unknown. Rows without a value are sorted last.

@@ -63,12 +63,17 @@ package enum FilterTerm: Sendable {
         default: break
         }
         if let known = FilterKey.named(key) { return .key(key, value: value, try known.read(value)) }
-        if let column = ListKind.worded.first(where: { $0.name == key }) {
+        if let column = ListKind.worded.first(where: { $0.name == key }), !isHost(column, value) {
             guard !value.isEmpty else { throw Problem(message: "part of \(column.meaning), as in \(key):x") }
             return .key(key, value: value) { column.holds(value, $0, $1) }
         }
         try refuseUnknown(key, value)
         return .text(lower)
+    }
+
+    /// Whether a column's name and this value are a host and its port, as in `server:8080`: no program is named so.
+    private static func isHost(_ column: ListColumn, _ value: String) -> Bool {
+        column.content == .name && !value.isEmpty && value.allSatisfy(\.isNumber)
     }
 
     /// What can precede the colon of an address and is not a key.
@@ -95,8 +100,10 @@ package enum FilterTerm: Sendable {
         filter.split { $0.isWhitespace || "()|!".contains($0) }.map(String.init).first { word in
             let halves = word.lowercased().split(separator: ":", omittingEmptySubsequences: false)
             guard halves.count == 2, !halves[1].isEmpty, halves[1].allSatisfy(\.isNumber) else { return false }
-            let isWord = !halves[0].isEmpty && halves[0].allSatisfy { ("a"..."z").contains($0) || $0 == "-" }
-            return isWord && !keys.contains(String(halves[0])) && !schemes.contains(String(halves[0]))
+            let (name, value) = (String(halves[0]), String(halves[1]))
+            let isWord = !name.isEmpty && name.allSatisfy { ("a"..."z").contains($0) || $0 == "-" }
+            let isHost = ListKind.worded.contains { $0.name == name && Self.isHost($0, value) }
+            return isWord && (isHost || !keys.contains(name)) && !schemes.contains(name)
         }
     }
 

@@ -13,7 +13,7 @@ package struct HostJudge: Sendable {
     private var heirs: [UInt64]?
     /// The inodes whose programs were requested last.
     private var wanted: Set<UInt64> = []
-    private let settings: LintSettings
+    let settings: LintSettings
     /// Recent connections that were closed with bytes unread.
     private var resets: [(verdict: Verdict, time: MonotonicTime)] = []
     /// The number of thread looks.

@@ -34,7 +34,7 @@ struct HostLedger: Sendable {
     /// The inodes of sockets whose bytes were read between the last two looks.
     private(set) var consumed: Set<UInt64> = []
     /// Since when threads have run without a pause, by number, with the count of their switches.
-    private var runs: [Int32: (switches: UInt64, since: MonotonicTime)] = [:]
+    private var runs: [Int32: (switches: UInt64, since: MonotonicTime, ran: Duration?)] = [:]
     /// The time of the last look. `former` holds the sockets that it reported on.
     private var time: MonotonicTime?
     private var former: Set<UInt64> = []
@@ -70,6 +70,11 @@ struct HostLedger: Sendable {
     }
 
     private mutating func compare(_ socket: HostSocket, since: MonotonicTime?) {
+        // Nothing more happens in one in TIME-WAIT, and there may be tens of thousands.
+        if socket.state == .timeWait {
+            entries[socket.id] = nil
+            return
+        }
         if entries[socket.id] == nil { entries[socket.id] = Entry(socket) }
         entries[socket.id]?.compare(socket, since: since)
         if entries[socket.id]?.dropped?.time == socket.time { dropping.insert(socket.id) }
@@ -90,14 +95,20 @@ struct HostLedger: Sendable {
         runs = [:]
         for thread in programs.lazy.flatMap(\.process.threads) where thread.isRunning {
             guard let switches = thread.switches else { continue }
-            let before = former[thread.number].flatMap { $0.switches == switches ? $0.since : nil }
-            runs[thread.number] = (switches, before ?? time)
+            let before = former[thread.number].flatMap { $0.switches == switches ? $0 : nil }
+            runs[thread.number] = before ?? (switches, time, thread.ran)
         }
     }
 
     /// Returns how long a thread has been seen to run without a pause, or `nil` if it does not run.
     func running(_ thread: HostThread, until time: MonotonicTime) -> Duration? {
         runs[thread.number].map { time - $0.since }
+    }
+
+    /// Returns how much processor time a thread has used while it was seen to run without a pause, if that is known.
+    func worked(_ thread: HostThread) -> Duration? {
+        guard let ran = thread.ran, let before = runs[thread.number]?.ran else { return nil }
+        return ran - before
     }
 
     mutating func noteHeir(_ isHeir: Bool, of id: UInt64) { entries[id]?.mayBeInherited = isHeir }

@@ -37,6 +37,9 @@ struct HostPairs: Sendable {
         alike[key] = others.count > 1 ? others : nil
     }
 
+    /// Gives back the memory of ends that were removed.
+    mutating func shrink() { ends.shrink() }
+
     private static func key(_ socket: HostSocket) -> Ends? {
         guard let local = socket.local?.unmapped, let peer = socket.peer?.unmapped else { return nil }
         return Ends(local: local, peer: peer)

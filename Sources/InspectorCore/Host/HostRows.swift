@@ -12,7 +12,7 @@ package struct HostRows: Sendable {
         /// The row as last listed, if the socket is no longer listed.
         var last: SocketSnapshot?
         /// The kernel's last report of the socket.
-        var closing: HostSocket?
+        @Rare var closing: HostSocket? = nil
     }
 
     private var closings = HostClosings()
@@ -30,6 +30,11 @@ package struct HostRows: Sendable {
     private var due: Set<UInt64> = []
     /// Sockets missing from the last look.
     private var missing: Set<UInt64> = []
+    /// Whether the sockets in TIME-WAIT share one row, the number of that row, and the socket that it shows.
+    private var folds = false
+    private var folded: SocketID?
+    private var shown: UInt64?
+    private var alike = 1
     /// The names of users, as far as known.
     private let userNames: [UInt32: String]
 
@@ -47,12 +52,15 @@ package struct HostRows: Sendable {
     }
 
     /// Returns a look as a snapshot. `found` holds the judge's verdicts. If the look lists its changes, only rows that
-    /// may have changed are rebuilt.
+    /// may have changed are rebuilt. If `folds` is set, the sockets in TIME-WAIT share one row.
     package mutating func snapshot(
-        of look: HostLook, by judge: HostJudge, _ found: [Verdict], wallNanoseconds: Int64
+        of look: HostLook, by judge: HostJudge, _ found: [Verdict], wallNanoseconds: Int64, folds: Bool = false
     ) -> EngineSnapshot {
         var snapshot = EngineSnapshot(engine: "host", time: look.time, wallNanoseconds: wallNanoseconds)
-        let isNext = look.changes?.since == time && look.examined != nil && look.namespaces == namespaces
+        let isNext =
+            look.changes?.since == time && look.examined != nil && look.namespaces == namespaces && folds == self.folds
+        self.folds = folds
+        fold(look)
         let changes = look.changes.flatMap { isNext && !changesRoles($0, look) ? $0 : nil }
         number(look, changes)
         end(look, judge, changes)
@@ -74,11 +82,39 @@ package struct HostRows: Sendable {
 
     private mutating func number(_ look: HostLook, _ changes: HostLook.Changes?) {
         let new = changes.map { $0.told.sorted().compactMap(look.socket) } ?? look.sockets
-        for socket in new where known[socket.id] == nil {
-            lastNumber += 1
+        if changes == nil, folds { known = known.filter { look.socket($0.key).map(isFolded) != true } }
+        for socket in new where known[socket.id] == nil && !isFolded(socket) {
             if socket.state != .timeWait { opened += 1 }
-            known[socket.id] = Known(id: SocketID(lastNumber), seen: socket.time, time: socket.time)
+            number(socket)
         }
+    }
+
+    private mutating func number(_ socket: HostSocket, as id: SocketID? = nil) {
+        if id == nil { lastNumber += 1 }
+        known[socket.id] = Known(id: id ?? SocketID(lastNumber), seen: socket.time, time: socket.time)
+    }
+
+    private func isFolded(_ socket: HostSocket) -> Bool {
+        folds && socket.state == .timeWait && socket.id != shown
+    }
+
+    /// Chooses the socket that the row of those in TIME-WAIT shows. The row keeps its number while others take its
+    /// place.
+    private mutating func fold(_ look: HostLook) {
+        let waiting = folds ? look.sockets.indices.filter { look.sockets[$0].state == .timeWait } : []
+        alike = max(1, waiting.count)
+        let former = shown
+        if !folds || former.map({ look.socket($0)?.state != .timeWait }) ?? true {
+            shown = waiting.last.map { look.sockets[$0].id }
+        }
+        guard shown != former else { return }
+        if let former {
+            known[former] = nil
+            missing.remove(former)
+        }
+        if let shown, let socket = look.socket(shown) { number(socket, as: folded) }
+        folded = shown.flatMap { known[$0]?.id } ?? folded
+        if shown == nil { rows.removeAll { $0.id == folded } }
     }
 
     /// Returns the index of a number in `rows`, or where it would be.
@@ -106,7 +142,7 @@ package struct HostRows: Sendable {
     private mutating func describe(_ look: HostLook, _ judge: HostJudge, _ changes: HostLook.Changes?) {
         if let changes {
             let new = toldOf(changes, judge).union(judge.notable).union(closely(look, judge))
-            for cookie in new.union(due) {
+            for cookie in new.union(due).union([shown].compactMap { $0 }) {
                 if let socket = look.socket(cookie), let row = row(socket, judge, look, changes.since) { put(row) }
             }
             due = new
@@ -144,7 +180,10 @@ package struct HostRows: Sendable {
         let gone = changes.map { missing.union($0.gone) } ?? Set(known.keys.filter { !there.contains($0) })
         if changes == nil { missing.formIntersection(gone) }
         var ended: Set<SocketID> = []
-        defer { if !ended.isEmpty { rows.removeAll { ended.contains($0.id) } } }
+        defer {
+            if !ended.isEmpty { rows.removeAll { ended.contains($0.id) } }
+            known.shrink()
+        }
         let ends = gone.compactMap { cookie in known[cookie].map { (cookie, $0) } }.sorted { $0.1.id < $1.1.id }
         for (cookie, entry) in ends {
             if changes != nil, look.socket(cookie) != nil {
@@ -197,6 +236,7 @@ package struct HostRows: Sendable {
             host.peerProgram = judge.owner(of: peer.id)?.text
         }
         host.userName = userNames[host.programUser ?? host.user]
+        if socket.id == self.shown { host.alike = alike }
         facts.host = host
         (former.time, former.last) = (socket.time, nil)
         (former.received, former.acknowledged) = (socket.tcp?.received, socket.tcp?.acknowledged)

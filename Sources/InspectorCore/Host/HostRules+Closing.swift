@@ -89,7 +89,8 @@ extension HostRules {
             else { return nil }
             var verdict = Verdict(
                 "\(title(asking, socket)) holds fd \(origin.descriptor), a socket that is older than it",
-                because: "it does not use it, and the peer will not see the close", for: origin.life, on: [socket],
+                because: "the program does not use it, and the peer will not see the close", for: origin.life,
+                on: [socket],
                 by: asking, evidence: asking.proof)
             verdict.ends = ends(socket, asking)
             return verdict

@@ -2,12 +2,14 @@ import SocketCore
 
 /// Listeners with waiting connections.
 extension HostRules {
-    typealias Found = (isFull: Bool, verdict: Verdict)
+    /// Why connections wait to be accepted.
+    enum Queue { case full, stuck, loop }
+    typealias Found = (queue: Queue, verdict: Verdict)
 
-    mutating func unaccepted(isFull: Bool) -> [Verdict] {
+    mutating func unaccepted(_ queue: Queue) -> [Verdict] {
         let found = listening ?? judgeListeners()
         listening = found
-        return found.filter { $0.isFull == isFull }.map(\.verdict)
+        return found.filter { $0.queue == queue }.map(\.verdict)
     }
 
     private mutating func judgeListeners() -> [Found] {
@@ -73,7 +75,7 @@ extension HostRules {
         var verdict = verdict(listener, asking, oldest, severity)
         if isProven, let running { verdict.reason?.append(" without a pause for \(Format.duration(running))") }
         verdict.ends += clients(stay)
-        return (isFull, verdict)
+        return (isFull ? .full : isProven || asking.kind == .stuck ? .loop : .stuck, verdict)
     }
 
     /// Returns how long a listener's program has run without a pause, or `nil` if it has paused or accepted meanwhile.

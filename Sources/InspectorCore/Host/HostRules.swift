@@ -17,6 +17,8 @@ struct HostRules {
     private(set) lazy var ringed = Set(
         edges.rings.filter { lasting($0, time(.deadlock)) != nil }.joined().compactMap(\.writing.process?.number))
     private(set) lazy var leaks = findLeaks(time(.closeWait))
+    /// Who has waited for whom for long.
+    private(set) lazy var waits = findWaits(time(.waitChain))
     /// The verdicts on listeners, once they are found.
     var listening: [Found]?
 
@@ -38,13 +40,21 @@ struct HostRules {
         for lint in Lint.all where settings.shows(lint) {
             found += lint.host?(&self, settings.time(lint)).map { complete(lint.completing($0)) } ?? []
         }
-        return found.grouped()
+        return withoutExplained(found).grouped()
+    }
+
+    /// Removes the chains of waiting that another verdict explains.
+    private func withoutExplained(_ found: [Verdict]) -> [Verdict] {
+        let others = Set(found.lazy.filter { $0.lint != Lint.waitChain.name }.flatMap(\.sockets))
+        return found.filter { $0.lint != Lint.waitChain.name || others.isDisjoint(with: $0.sockets) }
     }
 
     private func complete(_ verdict: Verdict) -> Verdict {
         var verdict = verdict
         let program = verdict.processes.first.flatMap { scene.look.processes[$0.number] }
         verdict.subject = verdict.subject ?? program.map { HostScene.safe($0.title) }
+        // A chain of waiting says itself how long.
+        guard verdict.sentence == verdict.claim else { return verdict }
         let time = verdict.lasting.map { " for at least \(Format.duration($0))" } ?? ""
         verdict.sentence = verdict.claim + time + (verdict.reason.map { ": \($0)" } ?? "")
         return verdict

@@ -28,6 +28,8 @@ struct HostScene: Sendable {
             for id in changes.gone.union(changes.told) { if let socket = self[id] { remove(socket) } }
             (look, self.places) = (next, places)
             for id in changes.told { if let socket = self[id] { add(socket) } }
+            byInode.shrink()
+            pairs.shrink()
         } else {
             self = HostScene(next)
         }

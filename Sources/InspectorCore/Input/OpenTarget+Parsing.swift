@@ -71,7 +71,7 @@ extension OpenTarget {
             throw refuse("only interface=NAME can follow the ?, as in ?interface=lo")
         }
         guard endpoint.isMulticast else {
-            throw refuse("interface= goes with a multicast group (224.0.0.0 to 239.255.255.255, or ff00::/8)")
+            throw refuse("interface= needs a multicast group (224.0.0.0 to 239.255.255.255, or ff00::/8)")
         }
         return .datagrams(endpoint, interface: String(parts[1].dropFirst(10)))
     }

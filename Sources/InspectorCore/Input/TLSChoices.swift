@@ -46,10 +46,10 @@ package struct TLSChoices: Equatable, Sendable {
             throw Problem(message: "a TLS server needs a certificate: --cert FILE, and --key FILE unless it holds both")
         }
         if !serverName.isEmpty {
-            throw Problem(message: "--sni goes with connect and tls:// targets: clients name a server")
+            throw Problem(message: "--sni works with connect and tls:// targets: clients name a server")
         }
         if isInsecure {
-            throw Problem(message: "--insecure goes with connect and tls:// targets: only clients verify a server")
+            throw Problem(message: "--insecure works with connect and tls:// targets: only clients verify a server")
         }
         var settings = TLSSettings.server(identity)
         if !authority.isEmpty {

@@ -30,7 +30,7 @@ package struct Findings: Sendable {
     }
 
     package init(_ settings: LintSettings) {
-        lints = Lint.all.filter(settings.shows).map { ($0, settings.time($0)) }
+        lints = Lint.all.filter(settings.shows).map { ($0.rated(by: settings), settings.time($0)) }
         checks = lints.enumerated().compactMap { place, row in
             row.lint.session.map { find in
                 Check(

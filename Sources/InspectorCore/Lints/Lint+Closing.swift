@@ -4,8 +4,8 @@ import SocketCore
 extension Lint {
     static let closeWait = Lint(
         "close-wait", as: .note, after: .seconds(30),
-        "one end closed its half %time ago, and the program at the other end does not close",
-        remedy: "a program that has read the end and does not close leaks the connection; a pool may close it later",
+        "one end closed %time ago (FIN), and the program at the other end has not closed",
+        remedy: "a program that has read the FIN and does not close leaks the connection; a pool may close it later",
         findCloseWait, host: { rules, _ in rules.leaked() }
     ).gathered(many: 20)
 
@@ -27,7 +27,7 @@ extension Lint {
         ).following([writeBlocked, writeOrphaned, deadlock]),
         Lint(
             "connecting-silent", after: .seconds(2), "a connect has had no answer for %time",
-            remedy: "no answer from there: check address, port and firewall (on this host: socktui why); "
+            remedy: "check the address, the port and firewalls (on this host: socktui why); "
                 + "--timeout bounds the wait",
             connectingSilent, host: { $0.unanswered($1) }),
     ]

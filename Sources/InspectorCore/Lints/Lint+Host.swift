@@ -3,7 +3,20 @@ extension Lint {
     static let acceptStuck = Lint(
         "accept-stuck", after: .seconds(5), "a connection has waited for accept for %time, and no program accepts",
         remedy: "look at what the program does instead of accepting",
-        host: { rules, _ in rules.unaccepted(isFull: false) })
+        host: { rules, _ in rules.unaccepted(.stuck) })
+
+    static let waitChain = Lint(
+        "wait-chain", after: .seconds(5),
+        "a question has been unanswered for %time: who waits for whom, and what the last program does. A note, as a long "
+            + "poll looks the same; a warning if that program is stopped",
+        remedy: "look at what the last program does (socktui why)",
+        host: { rules, _ in rules.waiting() })
+
+    static let mutualWait = Lint(
+        "mutual-wait", after: .seconds(5),
+        "programs have waited for each other's answer for %time; only a note if that is not proven for each",
+        remedy: "one of them must answer before it asks",
+        host: { rules, _ in rules.mutualWaits() })
 
     static let host: [Lint] = [
         Lint(
@@ -20,14 +33,14 @@ extension Lint {
         ).gathered(),
         Lint(
             "loop-stuck", after: .seconds(5),
-            "bytes have been unread for %time: an event loop listens for them, but no thread waits in that loop",
+            "somebody has waited for %time for an event loop in which no thread waits, or whose thread runs without a pause",
             remedy: "look at what the loop's thread does instead: it must not block",
-            host: { $0.chains([.stuck], $1) + $0.unread([.stuck], $1) }
+            host: { $0.loops($1) }
         ).gathered(),
         Lint(
             "slow-reader", as: .note,
             "a reader on this host reads less than 1 MB/s, and its window holds the sender back most of the time",
-            remedy: "nothing, if it limits its rate on purpose",
+            remedy: "none needed if the rate is limited on purpose",
             host: { rules, _ in rules.slowReaders() }),
         Lint(
             "zero-window", after: .seconds(5),
@@ -37,11 +50,13 @@ extension Lint {
         Lint(
             "accept-full", "a listener's queue is full, and no program accepts: further connections are dropped",
             remedy: "look at what the program does instead of accepting; raise the backlog if it is only busy",
-            host: { rules, _ in rules.unaccepted(isFull: true) }),
+            host: { rules, _ in rules.unaccepted(.full) }),
         acceptStuck,
+        waitChain,
+        mutualWait,
         Lint(
             "inherited", as: .note,
-            "a program holds a socket that it inherited and does not use: the peer will not see the close",
+            "a program holds an inherited socket that it does not use: the peer will not see the close",
             remedy: "in the program that started it, open sockets with SOCK_CLOEXEC",
             host: { rules, _ in rules.inherited() }
         ).gathered(),

@@ -6,7 +6,7 @@ extension Lint {
     static let listening: [Lint] = [
         Lint(
             "open-proxy", "a proxy listens on more than loopback: its clients connect to others from this host",
-            remedy: "name an address of loopback, --socks5 127.0.0.1:1080, or ask for client certificates", openProxy)
+            remedy: "use a loopback address, --socks5 127.0.0.1:1080, or ask for client certificates", openProxy)
     ]
 
     private static func openProxy(_ it: Situation, _ after: Duration) -> Verdict? {

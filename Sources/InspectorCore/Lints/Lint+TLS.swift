@@ -14,7 +14,7 @@ extension Lint {
             oneSided),
         Lint(
             "tls-stall", after: .seconds(5), "the TLS handshake has taken %time",
-            remedy: "does the peer speak TLS on this port, and at this point of its protocol?", stall),
+            remedy: "check that the peer speaks TLS on this port, at this point of the protocol", stall),
         Lint(
             "cert-unverified", "traffic is encrypted but the peer is not verified",
             remedy: "give the authority that signed the certificate (--ca), and the name that it is for (--sni)",

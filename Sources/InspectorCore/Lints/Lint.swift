@@ -37,6 +37,8 @@ package struct Lint: Sendable {
     var many: Int?
     /// Whether it can find something about a session without activity. See `SocketSnapshot.isUneventful`.
     var judgesUneventful = false
+    /// Whether it is a warning if the user enables it or sets its duration, and a note otherwise.
+    private(set) var warnsOnceSet = false
     /// Whether it judges closed sessions too.
     var judgesClosed = false
     private(set) var session: SessionCheck?
@@ -62,7 +64,7 @@ package struct Lint: Sendable {
 
     /// Every lint, the most informative first. To add a lint, add a row to one of these tables.
     package static let all: [Lint] =
-        blocking + reading + closing + timing + writing + tls + listening + callbacks + host + itself
+        blocking + reading + closing + timing + waiting + writing + tls + listening + callbacks + host + itself
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
@@ -107,6 +109,20 @@ package struct Lint: Sendable {
     func evenWhereNothingHappens() -> Lint {
         var lint = self
         lint.judgesUneventful = true
+        return lint
+    }
+
+    /// Returns this row as a note that is a warning once the user sets it.
+    func warningOnceSet() -> Lint {
+        var lint = self
+        lint.warnsOnceSet = true
+        return lint
+    }
+
+    /// Returns this row with the severity that these settings give it.
+    func rated(by settings: LintSettings) -> Lint {
+        var lint = self
+        if warnsOnceSet, settings.changes(self) { lint.severity = .warning }
         return lint
     }
 

@@ -47,14 +47,13 @@ package struct HostMetrics {
         }
     }
 
-    /// Returns a program's title without its process number, sanitized and cut.
-    static func name(_ title: String) -> String {
+    /// Returns a program's title without its process number, sanitized and cut. A label without a value would be none.
+    package static func name(_ title: String) -> String {
         var name = HostScene.safe(title)
-        if name.hasSuffix("]"), let start = name.lastIndex(of: "["), start != name.startIndex {
-            name = String(name[..<start])
-        }
-        while name.utf8.count > longestName { name.removeLast() }
-        return name
+        if name.hasSuffix("]"), let start = name.lastIndex(of: "[") { name = String(name[..<start]) }
+        // By scalars, because one character can have any number of marks.
+        while name.utf8.count > longestName { name.unicodeScalars.removeLast() }
+        return name.isEmpty ? unknown : name
     }
 
     private func program(_ verdict: Verdict) -> String {
@@ -117,10 +116,14 @@ package struct HostMetrics {
         }
     }
 
+    /// Whether the peer is at fault and not on this host: an address is then the subject.
+    private func isFar(_ verdict: Verdict) -> Bool {
+        let peer = verdict.sockets.first.flatMap(look.socket)?.peer
+        return peer != nil && verdict.subject == peer.map { "\($0)" }
+    }
+
     private mutating func add(_ verdict: Verdict) {
-        // An address is at fault if its program is not on this host.
-        let isFar = verdict.subject.map { !$0.hasSuffix("]") } ?? false
-        let (program, fault) = (label(program(verdict)), isFar ? "far" : "here")
+        let (program, fault) = (label(program(verdict)), isFar(verdict) ? "far" : "here")
         let severity = verdict.severity.name
         metrics.add(Double(verdict.count + verdict.more), to: .verdicts, verdict.lint, severity, program, fault)
         metrics.raise(to: verdict.lasting?.inSeconds ?? 0, .verdictAge, verdict.lint, severity, program, fault)

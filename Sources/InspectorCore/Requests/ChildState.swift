@@ -60,7 +60,7 @@ package struct ChildState: Equatable, Sendable {
     package var chip: String {
         switch phase {
         case .starting: "\(name) starts"
-        case .running: "\(title) runs" + (passed.total > 0 ? ", \(passed.total) not shown" : "")
+        case .running: "\(title) runs" + (passed.unseen > 0 ? ", \(passed.unseen) not shown" : "")
         case .ended(.exit(let status), _, _): "\(name) exit \(status)"
         case .ended(.signal(let number), _, _): "\(name) killed by \(SignalWords.name(number))"
         case .ended(.notStarted, _, _): "\(name) not started"
@@ -80,7 +80,7 @@ package struct ChildState: Equatable, Sendable {
         guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))\(notes)" }
         let reason =
             via == .connect
-            ? "it made none" : "it made none, ignores proxy variables, or a rule blocked them"
+            ? "it made none" : "it made none, it ignores the proxy variables, or a rule blocked it"
         return "\(how) without a connection through the relay: \(reason)\(via == .socks ? "; try --proxy http" : "")"
             + notes
     }

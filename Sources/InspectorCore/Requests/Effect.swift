@@ -20,7 +20,7 @@ package enum Effect: Equatable, Sendable {
     case attach(String)
     /// Show the sockets of every program on this host.
     case showHost
-    /// Show the contents of a capture file.
+    /// Show the contents of a capture file, or of `standardInput`.
     case openFile(String)
     /// Show the traffic of an interface, which the command line names.
     case capture
@@ -57,6 +57,9 @@ package enum Effect: Equatable, Sendable {
     case fault(FaultCommand)
     /// Fetch the held bytes of a connection, for editing.
     case fetchHeld(SocketID)
+
+    /// What `openFile` has instead of a path for standard input, which is no file that the user names.
+    package static let standardInput = "-"
 }
 
 /// An effect on the terminal itself.
@@ -98,7 +101,8 @@ extension Effect {
             Claims(file: request.target.endpoint.path ?? request.tls?.file)
         case .relay(let request): Claims(file: request.file)
         case .run(let request): Claims(file: request.arguments.first)
-        case .openFile(let path), .record(let path): Claims(file: path)
+        case .openFile(let path): Claims(file: path == Self.standardInput ? nil : path)
+        case .record(let path): Claims(file: path)
         case .attach, .examine, .completePath, .saveCopy, .save, .saveTraffic, .dissect, .remember: Claims()
         case .screen, .signalChild, .startDemo, .showHost, .capture, .stopRecording, .keepHistory, .stopTransmission,
             .find, .stopFind, .fault, .fetchHeld:

@@ -84,7 +84,7 @@ extension RelayRequest {
             throw EndpointError(text: target, problem: "datagrams go to host:port, as in udp://:5353 127.0.0.1:53")
         }
         guard choices.isEmpty else {
-            throw EndpointError(text: listen, problem: "TLS options go with tls://, and not with datagrams")
+            throw EndpointError(text: listen, problem: "TLS options need tls://, and a stream")
         }
         var request = RelayRequest(listen: listener, target: .endpoint(endpoint.toSend))
         request.isDatagrams = true
@@ -104,7 +104,7 @@ extension RelayRequest {
         let listener = try OpenTarget.parseStream(listen, listens: true)
         var request = RelayRequest(listen: listener.endpoint, target: target)
         if !listener.isSecure, !securesTarget, !choices.isEmpty {
-            throw EndpointError(text: listen, problem: "TLS options go with tls://, here or at the target")
+            throw EndpointError(text: listen, problem: "TLS options need tls://, here or at the target")
         }
         let (server, client) = choices.sides(listens: listener.isSecure, connects: securesTarget)
         if let client, case .endpoint(let endpoint) = target {

@@ -61,6 +61,7 @@ extension ProgramInfo {
         if hasEnded { return "\(title) has ended" }
         if isCapture { return "\(title) is captured: its traffic cannot be changed" }
         if isOutside { return "\(title) is seen from outside: its sockets cannot be changed here" }
+        if !isOurs, process == 0 { return "\(title) is a recording: its sockets cannot be changed" }
         if !abilities.contains(.commands) { return "\(title) only lets you watch; it needs SOCKETKIT_INSPECT=control" }
         return abilities.isSuperset(of: needs) ? nil : "\(title): this works only for connections opened here"
     }

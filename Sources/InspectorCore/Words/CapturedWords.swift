@@ -58,7 +58,8 @@ package enum CapturedWords {
             ("unsent \(host.unsentText ?? "-")", host.unsent ?? 0 > 0 ? .sent : .dim),
         ]
         if let asks = host.asks {
-            words.append(("asks \(asks)" + (host.asksFor.map { " for \(Format.duration($0))" } ?? ""), .plain))
+            let asking = asks == "nobody" ? "no reader" : "asks \(asks)"
+            words.append((asking + (host.asksFor.map { " for \(Format.duration($0))" } ?? ""), .plain))
         }
         return words
     }

@@ -35,7 +35,9 @@ extension SnapshotSummary {
             let other = joinsPairs ? snapshot.positionOfOtherLeg(at: index) : nil
             if other.map({ $0 > index }) ?? true {
                 let isLive = sockets[index].phase != .closed || other.map { sockets[$0].phase != .closed } ?? false
-                if isLive { live += 1 } else { closed += 1 }
+                // Only TIME-WAIT, which lingers, has rows that stand for several.
+                let alike = sockets[index].phase == .lingering ? sockets[index].host?.alike ?? 1 : 1
+                if isLive { live += alike } else { closed += 1 }
             }
             guard sockets[index].phase != .closed else { continue }
             if sockets[index].role == .listener { listening += 1 }

@@ -108,7 +108,7 @@ extension Instruction {
     ) throws(Failure) -> TLSSettings? {
         guard target.isSecure else {
             if choices.isEmpty { return nil }
-            throw Failure(address, "TLS options go with tls://, as in tls://\(address)")
+            throw Failure(address, "TLS options need tls://, as in tls://\(address)")
         }
         guard listens else { return choices.client(hasName: target.endpoint.namesHost) }
         guard !choices.certificate.isEmpty else {

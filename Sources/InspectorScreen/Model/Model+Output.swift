@@ -7,6 +7,9 @@ extension Model {
     mutating func absorb(_ news: ChildNews) {
         let hadEnded = shared.child?.ending != nil
         if let note = news.state.note, shared.child?.note == nil { notice = Notice(text: note, isError: true) }
+        if let rights = news.state.passed.rights, shared.child?.passed.rights != rights {
+            notice = Notice(text: rights, isError: true)
+        }
         shared.child = news.state
         output.absorb(news)
         // A program may run for long before it has a connection.

@@ -128,6 +128,8 @@ package struct Model: Sendable {
             kernel: needsAll ? .all : asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected
         )
         (request.instant, request.jump) = (shared.rewind?.instant, shared.jump)
+        // A filter, and the list of programs, count those of their own.
+        request.foldsWaiting = shared.options.foldsWaiting && list.filter.isEmpty && !showsPrograms
         return request
     }
 }

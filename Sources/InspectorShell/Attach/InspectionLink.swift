@@ -35,14 +35,14 @@ package final class InspectionLink {
         switch failure {
         case ENOENT: "\(path): does not exist; socktui attach lists the programs to attach to"
         case ECONNREFUSED: "\(path): the program there has ended"
-        case EAGAIN: "\(path): the program there accepts no viewer; it may be stopped"
+        case EAGAIN: "\(path): the program accepts no viewers; it may be stopped"
         default: "\(path): \(String(cString: strerror(failure)))"
         }
     }
 
     /// The error for a program that does not answer.
     package static let silence = AttachError(
-        sentence: "the program there does not answer; it may be stopped", isSilence: true)
+        sentence: "the program does not answer; it may be stopped", isSilence: true)
 
     /// Exchanges greetings, and waits for the program's. The kernel says which process it is. Bytes after the greeting
     /// stay in the decoder.

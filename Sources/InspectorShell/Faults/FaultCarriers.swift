@@ -36,7 +36,7 @@ package struct FaultCarriers {
                 hasDatagrams
                     ? "streams are held, datagrams are not; relay LISTEN TARGET relays streams" : Self.leftAlone
             case .accept where !hasRelays && !hasListeners:
-                "nothing is accepted here; relay or listen accepts, and on connect holds what is opened"
+                "this run accepts nothing; relay and listen do, and 'on connect' holds what it opens"
             case .timeout where !hasOwn:
                 "relayed connections have no operations that time out; connect or listen opens some that do"
             case .reset where !hasRelays, .writeBlocked where !hasRelays:

@@ -7,6 +7,8 @@ package struct HostOptions: Equatable {
     package var span: Duration?
     package var isOnce = false
     package var isJSON = false
+    /// What `why` says.
+    package var answer = HostAnswer.Options()
     /// The severity at which a check fails.
     package var level = Severity.warning
     /// Whether a check fails if something was hidden from it.

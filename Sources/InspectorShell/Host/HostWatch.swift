@@ -25,15 +25,18 @@ package struct HostWatch {
     }
 
     /// Takes one look. With `readsPrograms`, also examines what suspects and the owners of `inodes` and `processes`
-    /// wait for.
+    /// wait for. `isAsked` says that whom these wait for, and who waits for them, is examined too, however short the wait.
     package mutating func see(
-        readsPrograms: Bool, inodes: Set<UInt64> = [], processes: [Int32] = [], ownersBudget: Duration? = nil
+        readsPrograms: Bool, inodes: Set<UInt64> = [], processes: [Int32] = [], ownersBudget: Duration? = nil,
+        isAsked: Bool = false
     ) throws(HostObserver.Problem) {
         var now = try observer.look()
         let suspects = judge.absorb(now)
         guard readsPrograms else { return look = now }
         if let ownersBudget { observer.tellOwners(of: &now, budget: ownersBudget) }
-        let wanted = suspects.union(inodes)
+        // Who waits for whom is followed from what is asked about, or from the oldest waits.
+        let waits = isAsked ? judge.reach(of: inodes, processes, in: now) : judge.oldReach(in: now)
+        let wanted = suspects.union(inodes).union(waits)
         observer.examine(
             &now, inodes: wanted, suspects: suspects, reads: true, budget: ownersBudget.map { $0 * 4 })
         for process in processes { observer.examine(&now, process: process, inodes: wanted) }
@@ -76,13 +79,15 @@ package struct HostWatch {
         func seeAll() throws(HostObserver.Problem) {
             do throws(HostObserver.Problem) {
                 try see(
-                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget)
+                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget,
+                    isAsked: isMeant != nil)
             } catch {
                 // Memory or descriptors were short for a moment. What was seen before must not be lost by that.
                 guard error.isPassing else { throw error }
                 try pause(Self.second)
                 try see(
-                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget)
+                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget,
+                    isAsked: isMeant != nil)
             }
         }
         try see(readsPrograms: false)

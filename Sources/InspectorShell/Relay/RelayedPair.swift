@@ -29,6 +29,8 @@ package final class RelayedPair: AsyncSocketDelegate {
         package var request: HTTPRequestBody?
         /// The rules and breakpoints of this pair, or `nil` if none applies and bytes are forwarded directly.
         package var faulted: FaultedPair?
+        /// Notices TLS inside another protocol, or `nil` once that is decided.
+        var upgrade: TLSUpgradeWatch? = TLSUpgradeWatch()
         /// Learns how the connect to the target went, before there is a client. It is `nil` from then on, and for a
         /// client that was accepted.
         var awaited: (@Sendable (TargetOutcome) -> Void)?
@@ -208,16 +210,25 @@ package final class RelayedPair: AsyncSocketDelegate {
     }
 
     /// Where the bytes received on a leg go.
-    private enum Way { case handshake, request, across, faulted(FaultedPair), nowhere }
+    private enum Way {
+        case handshake, request, across, faulted(FaultedPair), nowhere
+
+        var isHandshake: Bool { if case .handshake = self { true } else { false } }
+    }
+
+    private static func way(of leg: RelayMachine.Leg, _ state: State) -> Way {
+        if leg == .client, state.handshake != nil { return .handshake }
+        if state.machine.isAlone(leg) { return .nowhere }
+        if leg == .client, state.request != nil { return .request }
+        return state.faulted.map { .faulted($0) } ?? .across
+    }
 
     package func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
         let leg = leg(socket)
-        let way = state.withLock { state -> Way in
-            if leg == .client, state.handshake != nil { return .handshake }
-            if state.machine.isAlone(leg) { return .nowhere }
-            if leg == .client, state.request != nil { return .request }
-            return state.faulted.map { .faulted($0) } ?? .across
+        let (way, isWatched) = state.withLock { state -> (Way, Bool) in
+            (Self.way(of: leg, state), state.upgrade != nil)
         }
+        if isWatched, !way.isHandshake { watchUpgrade(bytes, from: leg) }
         switch way {
         case .handshake: heard(bytes)
         case .request: passRequest(bytes)

@@ -136,13 +136,11 @@ package final class ChildRunner: Sendable {
             gate.close()
             return nil
         }
-        switch gate.admit(process) {
+        switch gate.admit(process, passed) {
         case .gone: break
-        case .runs(let gift, let guardProcess):
-            answer(gift, guardProcess, relay)
-            if Self.gainsRights(spawn.path) {
-                note("\(request.name) is a set-uid program, which gains no rights here; with --proxy http it does")
-            }
+        case .runs(let gift, let guardProcess, let admission):
+            answer(gift, guardProcess, admission, relay)
+            admission.note.map(note)
         case .refused(let reason):
             forget(process)
             offerProxies(request, because: reason)
@@ -155,10 +153,14 @@ package final class ChildRunner: Sendable {
     }
 
     /// Answers the program's calls until no process makes any.
-    private func answer(_ gift: crun_gift, _ guardProcess: pid_t, _ relay: ConnectRelay) {
+    private func answer(
+        _ gift: crun_gift, _ guardProcess: pid_t, _ admission: ConnectGate.Admission, _ relay: ConnectRelay
+    ) {
         state.withLock { $0.relay = relay }
         DispatchQueue(label: "socktui.connects").async { @Sendable [passed] in
-            ConnectLoop(gift, inbox: ConnectInbox(), relay: relay, passed: passed).run()
+            let loop = ConnectLoop(gift, admission.access, inbox: ConnectInbox(), relay: relay, passed: passed)
+            admission.first.map(loop.handle)
+            loop.run()
             gift.close(guardedBy: guardProcess)
         }
     }
@@ -177,12 +179,6 @@ package final class ChildRunner: Sendable {
             state.child?.note = sentence
             state.isNews = true
         }
-    }
-
-    /// Whether a program would get other rights than this one's, if it were not for the filter. Root's may.
-    private static func gainsRights(_ path: String) -> Bool {
-        var facts = stat()
-        return geteuid() != 0 && path.withNative { stat($0, &facts) } == 0 && facts.st_mode & (S_ISUID | S_ISGID) != 0
     }
 
     /// Takes the end of a process that did not become the program.

@@ -8,14 +8,23 @@ import SocketCore
 /// die, hands over the filter, and waits for a word before it executes the program.
 struct ConnectGate {
     enum Outcome {
-        /// It is the program now. The caller closes what it gets, and then waits for the process of the guard.
-        case runs(crun_gift, guardProcess: pid_t)
+        /// It is the program now. The caller closes what it gets, and then waits for the process of the guard. A call
+        /// that the program has made already is to be answered.
+        case runs(crun_gift, guardProcess: pid_t, Admission)
         /// It ended before that, by a signal.
         case gone
         /// Connects can't be taken here. The process ends. The value says why.
         case refused(String)
         /// The program could not be executed. The process ends.
         case notExecuted(Int32)
+    }
+
+    /// How the program's calls are answered.
+    struct Admission {
+        var access: SocketAccess
+        /// Why its sockets are not duplicated, as a sentence, or `nil` if they are.
+        var note: String?
+        var first: crun_notice?
     }
 
     private let ours: Int32
@@ -44,7 +53,7 @@ struct ConnectGate {
     }
 
     /// Lets the process become the program, unless its connects can't be taken.
-    func admit(_ process: pid_t) -> Outcome {
+    func admit(_ process: pid_t, _ passed: PassedTally) -> Outcome {
         Glibc.close(theirs)
         defer { Glibc.close(ours) }
         var (report, gift, none) = (crun_report(), crun_gift(), crun_gift())
@@ -53,22 +62,61 @@ struct ConnectGate {
             return .refused("\(report.step == 2 ? "seccomp" : "fork"): \(POSIXErrno(report.error).words)")
         }
         guard gift.filter >= 0 else { return .refused("no descriptor is left") }
-        let probe = crun_take(process, theirs)
-        guard probe >= 0 else {
-            let refusal = "pidfd_getfd: \(POSIXErrno(errno).words)"
+        var admission: Admission
+        switch probe(process, gift.filter) {
+        case .success(let found): admission = found
+        case .failure(let refusal):
             // It waits for a word, and the guard waits for its end.
             shutdown(ours, Int32(SHUT_RDWR))
             gift.close(guardedBy: report.guard)
-            return .refused(refusal)
+            return .refused(refusal.reason)
         }
-        Glibc.close(probe)
         let process = report.guard
         var word: UInt8 = 1
         _ = send(ours, &word, 1, Int32(MSG_NOSIGNAL))
+        admission.first = passExec(gift, passed)
         // The end of the stream says that the program is executing.
-        guard crun_receive_report(ours, &report, &none) != 0 else { return .runs(gift, guardProcess: process) }
+        guard crun_receive_report(ours, &report, &none) != 0 else {
+            return .runs(gift, guardProcess: process, admission)
+        }
         gift.close(guardedBy: process)
         return .notExecuted(report.error)
+    }
+
+    private struct Refusal: Error {
+        var reason: String
+    }
+
+    /// Tries what may be done to the process's sockets.
+    private func probe(_ process: pid_t, _ filter: Int32) -> Result<Admission, Refusal> {
+        let duplicate = crun_take(process, theirs)
+        guard duplicate < 0 else {
+            Glibc.close(duplicate)
+            return .success(Admission(access: .duplicate))
+        }
+        let refusal = "pidfd_getfd: \(POSIXErrno(errno).words)"
+        let error = crun_may_replace(filter, process)
+        guard error == 0 else {
+            return .failure(Refusal(reason: "\(refusal), and then: \(POSIXErrno(error).words)"))
+        }
+        let note =
+            "only blocking connects are taken here (\(refusal)), and each gets a new socket without its options"
+        return .success(Admission(access: .replacement, note: note))
+    }
+
+    /// Lets the process execute the program, if that waits for an answer. Returns a call of the program, if it was quick.
+    private func passExec(_ gift: crun_gift, _ passed: PassedTally) -> crun_notice? {
+        let (watched, memory) = ([ours, gift.filter], crun_map(gift.memory))
+        defer { crun_unmap(memory) }
+        while true {
+            let bits = crun_wait(watched, 2, -1)
+            if bits & (1 | CRUN_HUNG_UP) != 0 { return nil }
+            var notice = crun_notice()
+            guard bits & 2 != 0, crun_receive(gift.filter, memory, &notice) == 0 else { continue }
+            guard notice.call == CRUN_EXEC else { return notice }
+            passed.addLimited(notice)
+            _ = crun_answer(gift.filter, memory, notice.id, 0, 1)
+        }
     }
 }
 

@@ -8,25 +8,45 @@ extension ConnectLoop {
     func handle(_ notice: crun_notice) {
         switch notice.call {
         case CRUN_CONNECT: connect(notice)
-        case CRUN_PEER_NAME: tellName(notice) { crun_has_peer($1) != 0 && $0.isNamed ? $0.target : nil }
+        case CRUN_PEER_NAME: tellName(notice) { $0.isNamed && ($1 < 0 || crun_has_peer($1) != 0) ? $0.target : nil }
         case CRUN_OWN_NAME: tellName(notice) { connect, _ in connect.isNamed ? connect.local : nil }
         case CRUN_ERROR: tellError(notice)
+        case CRUN_LISTEN:
+            countListener(notice)
+            pass(notice.id)
+        case CRUN_EXEC:
+            passed.addLimited(notice)
+            pass(notice.id)
         default:
-            passed.change { $0.uring.insert(Int(crun_process(notice.thread))) }
+            let process = Int(crun_process(notice.thread))
+            passed.change { $0.addRing(of: process) }
             pass(notice.id)
         }
+    }
+
+    private func countListener(_ notice: crun_notice) {
+        var facts = crun_socket()
+        let socket = open(notice, &facts)
+        guard socket >= 0 else { return }
+        close(socket)
+        if facts.family == AF_INET || facts.family == AF_INET6 { passed.change { $0.listeners += 1 } }
+    }
+
+    /// Returns what `SocketAccess.open` does for the descriptor that a call names.
+    private func open(_ notice: crun_notice, _ facts: inout crun_socket) -> Int32 {
+        access.open(notice.thread, notice.descriptor, own: doors.any, &facts)
     }
 
     // MARK: connect(2)
 
     private func connect(_ notice: crun_notice) {
         guard let target = address(notice) else { return }
-        let socket = crun_take(notice.thread, Int32(truncatingIfNeeded: notice.arguments.0))
-        guard socket >= 0 else { return pass(notice.id, errno == EPERM ? .unreadable : nil) }
         var facts = crun_socket()
-        guard crun_waits(filter, notice.id) != 0, crun_describe(socket, doors.any, &facts) == 0 else {
+        let socket = open(notice, &facts)
+        guard socket >= 0 else { return pass(notice.id, [EPERM, EACCES].contains(errno) ? .unreadable : nil) }
+        guard crun_waits(filter, notice.id) != 0 else {
             close(socket)
-            return pass(notice.id)
+            return
         }
         if Int32(target.storage.ss_family) == AF_UNSPEC {
             if let connect = taken.removeValue(forKey: facts.cookie) { abandonUnlessConnected(connect) }
@@ -72,6 +92,7 @@ extension ConnectLoop {
         }
         if facts.is_foreign != 0 { return .namespace }
         if facts.is_on_device != 0 { return .device }
+        if facts.is_nonblocking != 0, access == .replacement { return .nonblocking }
         let isTCP = facts.protocol == Int32(IPPROTO_TCP) || facts.protocol == Self.multipath
         return isTCP && facts.is_fast_open == 0 && doors.door(for: target, isFull: true) != nil ? nil : .other
     }
@@ -89,9 +110,11 @@ extension ConnectLoop {
         }
         let isNonblocking = facts.is_nonblocking != 0
         var connect = TakenConnect(
-            cookie: facts.cookie, target: target, isNonblocking: isNonblocking, hasOwnPort: local.rawPort != 0,
+            cookie: facts.cookie, descriptor: notice.descriptor, closesOnExec: facts.closes_on_exec != 0,
+            target: target, isNonblocking: isNonblocking, ownPort: local.rawPort,
             isEarly: isNonblocking && facts.protocol == Self.multipath, phase: .asked(socket: socket), call: notice.id)
-        if facts.timeout > 0, !isNonblocking { connect.deadline = .now + .microseconds(facts.timeout) }
+        if facts.timeout > 0, !isNonblocking { connect.timeout = .microseconds(facts.timeout) }
+        connect.deadline = connect.timeout.map { .now + $0 }
         taken[facts.cookie] = connect
         if !isNonblocking { waiting.insert(facts.cookie) }
         let (inbox, cookie) = (inbox, facts.cookie)
@@ -114,11 +137,19 @@ extension ConnectLoop {
             takeError(notice, connect) { crun_dissolve($0) }
             answer(notice.id, error)
         case .asked where crun_waits(filter, connect.call) != 0: answer(notice.id, EALREADY)
-        case .asked where connect.isNonblocking: taken[connect.cookie]?.call = notice.id
-        // A signal interrupted the call, which begins again. With a timeout the kernel would end it.
-        case .asked where connect.deadline != nil: answer(notice.id, EINTR)
-        case .asked: taken[connect.cookie]?.call = notice.id
+        // A signal interrupted the call, which begins again. With a timeout the kernel would end it, once.
+        case .asked where connect.deadline != nil && !connect.isInterrupted:
+            taken[connect.cookie]?.isInterrupted = true
+            answer(notice.id, EINTR)
+        case .asked: waitAgain(connect, notice)
         }
+    }
+
+    private func waitAgain(_ connect: TakenConnect, _ notice: crun_notice) {
+        var again = connect
+        (again.call, again.isAgain, again.isInterrupted) = (notice.id, true, false)
+        again.deadline = again.timeout.map { .now + $0 }
+        taken[connect.cookie] = again
     }
 
     private func abandonUnlessConnected(_ connect: TakenConnect) {
@@ -177,22 +208,34 @@ extension ConnectLoop {
     /// Takes the error that the kernel has for the socket, in place of the true one, and forgets the connect.
     private func takeError(_ notice: crun_notice, _ connect: TakenConnect, _ body: (Int32) -> Void) {
         taken[connect.cookie] = nil
-        let socket = crun_take(notice.thread, Int32(truncatingIfNeeded: notice.arguments.0))
+        let socket = crun_take(notice.thread, notice.descriptor)
         guard socket >= 0 else { return }
         _ = crun_drain_error(socket)
         body(socket)
         close(socket)
     }
 
-    /// Returns the connect of a call's socket, and a duplicate of the socket.
+    /// Returns the connect of a call's socket, and a duplicate of the socket, or -1 where there can be none.
     private func find(_ notice: crun_notice) -> (TakenConnect, Int32)? {
         guard !taken.isEmpty else { return nil }
-        let socket = crun_take(notice.thread, Int32(truncatingIfNeeded: notice.arguments.0))
-        guard socket >= 0 else { return nil }
-        if crun_waits(filter, notice.id) != 0, let connect = taken[crun_cookie(socket)] { return (connect, socket) }
+        var (facts, socket) = (crun_socket(), Int32(-1))
+        switch access {
+        case .duplicate:
+            socket = crun_take(notice.thread, notice.descriptor)
+            guard socket >= 0 else { return nil }
+            facts.cookie = crun_cookie(socket)
+        case .replacement:
+            guard crun_describe_from_outside(notice.thread, notice.descriptor, &facts) == 0 else { return nil }
+        }
+        if crun_waits(filter, notice.id) != 0, let connect = taken[facts.cookie] { return (connect, socket) }
         close(socket)
         return nil
     }
+}
+
+extension crun_notice {
+    /// The descriptor that the call is about.
+    fileprivate var descriptor: Int32 { Int32(truncatingIfNeeded: arguments.0) }
 }
 
 extension TakenConnect {

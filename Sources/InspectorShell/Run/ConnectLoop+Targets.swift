@@ -32,7 +32,11 @@ extension ConnectLoop {
         let from = KernelAddress(own)
         if connect.isEarly {
             let leg = accept(door, from)
-            taken[connect.cookie]?.phase = leg < 0 ? .failed(ECONNABORTED) : .early(leg: leg)
+            if leg < 0 {
+                settle(connect.cookie, .failed(ECONNABORTED))
+            } else {
+                taken[connect.cookie]?.phase = .early(leg: leg)
+            }
             passed.change { $0.early += 1 }
         } else {
             taken[connect.cookie]?.phase = .inProgress(from: from)
@@ -41,8 +45,9 @@ extension ConnectLoop {
     }
 
     private func complete(_ connect: TakenConnect, _ local: SocketAddress?) {
-        let local = connect.hasOwnPort ? nil : local
-        taken[connect.cookie]?.local = local.flatMap { KernelAddress($0, isMapped: connect.target.isMapped) }
+        taken[connect.cookie]?.local = local.flatMap {
+            KernelAddress($0, isMapped: connect.target.isMapped)?.withPort(connect.ownPort)
+        }
         let leg: Int32
         switch connect.phase {
         case .asked(let socket): leg = join(connect, socket)
@@ -55,7 +60,7 @@ extension ConnectLoop {
             taken[connect.cookie] = nil
             return relay.abandon(connect.cookie)
         }
-        settle(connect.cookie)
+        if taken[connect.cookie] != nil { settle(connect.cookie, .connected) }
         relay.arrive(connect.cookie, leg)
     }
 
@@ -73,8 +78,24 @@ extension ConnectLoop {
             leg = accept(door, KernelAddress(own))
             if leg < 0 { error = ECONNABORTED }
         }
+        if leg >= 0, access == .replacement, !replace(connect, by: socket) {
+            crun_reset(leg)
+            return -1
+        }
         end(connect, error)
         return leg
+    }
+
+    /// Gives the program a connected socket in the place of its own. Returns `false` if its call does not wait for that any
+    /// longer; a call that begins again connects again.
+    private func replace(_ connect: TakenConnect, by socket: Int32) -> Bool {
+        let flag: Int32 = connect.closesOnExec ? 1 : 0
+        guard crun_replace(filter, connect.call, socket, connect.descriptor, flag) == 0 else { return false }
+        guard var other = taken.removeValue(forKey: connect.cookie) else { return true }
+        other.cookie = crun_file(socket)
+        taken[other.cookie] = other
+        settle(other.cookie, .connected)
+        return true
     }
 
     /// Ends the call that waits for a connect.
@@ -85,25 +106,29 @@ extension ConnectLoop {
 
     private func open(_ connect: TakenConnect, towards from: KernelAddress) -> Int32 {
         guard let (door, _) = doors.door(for: connect.target, isFull: true) else { return -1 }
-        // The listener has no form that is mapped into IPv6.
-        let plain = from.isMapped ? from.address.flatMap { KernelAddress($0) } ?? from : from
-        var (here, there) = (door.address.storage, plain.storage)
+        var (here, there) = (door.address.storage, from.plain.storage)
+        // Another socket of the program, even one that listens, may have the address by now.
+        guard crun_is_gone(connect.cookie, &there, &here) == 0 else { return -1 }
         return crun_open_towards(&here, &there)
     }
 
     private func accept(_ door: RelayDoors.Door, _ from: KernelAddress) -> Int32 {
-        accept(door.socket, port: from.rawPort)
-    }
-
-    private func accept(_ listener: Int32, port: UInt16) -> Int32 {
-        var strangers: UInt32 = 0
-        let leg = crun_accept_from(listener, port, &strangers)
-        if strangers > 0 { passed.change { $0.strangers += Int(strangers) } }
+        var (from, strangers) = (from.plain.storage, UInt32(0))
+        let leg = crun_accept_from(door.socket, &from, &strangers)
+        count(strangers)
         return leg
     }
 
     /// Resets connections that no call announced.
-    func refuseStrangers(at listener: Int32) { _ = accept(listener, port: 0) }
+    func refuseStrangers(at listener: Int32) {
+        var strangers: UInt32 = 0
+        _ = crun_accept_from(listener, nil, &strangers)
+        count(strangers)
+    }
+
+    private func count(_ strangers: UInt32) {
+        if strangers > 0 { passed.change { $0.strangers += Int(strangers) } }
+    }
 
     private func fail(_ connect: TakenConnect, _ error: Int32) {
         taken[connect.cookie] = nil
@@ -114,7 +139,7 @@ extension ConnectLoop {
         case .inProgress(let from):
             // The program sees an end of its connect, and asks for the reason, which must be there by then.
             taken[connect.cookie] = connect
-            taken[connect.cookie]?.phase = .failed(error)
+            settle(connect.cookie, .failed(error))
             let leg = open(connect, towards: from)
             if leg >= 0 { crun_reset(leg) } else { taken[connect.cookie] = nil }
         case .early(let leg): crun_reset(leg)

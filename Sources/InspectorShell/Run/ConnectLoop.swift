@@ -8,6 +8,7 @@ import SocketKit
 /// the network waits in the kernel, and the engine reports here when it is over.
 final class ConnectLoop {
     let filter: Int32
+    let access: SocketAccess
     /// Where the guard finds the calls that are not answered.
     private let memory: OpaquePointer?
     let inbox: ConnectInbox
@@ -18,16 +19,18 @@ final class ConnectLoop {
     var taken: [UInt64: TakenConnect] = [:]
     /// The sockets that a call waits for, and maybe some that no longer are.
     var waiting: Set<UInt64> = []
-    /// The numbers of sockets that are connected, in that order, so that the oldest can be forgotten.
-    var settled: [UInt64] = []
+    /// The numbers of sockets whose connects are over, in that order, so that the oldest can be forgotten.
+    private var settled: [UInt64] = []
 
-    /// How many connected sockets are remembered. A program can ask for the peer of each as long as it is open.
+    /// How many of them are remembered. A program can ask for the peer or the error of each as long as it is open.
     private static let mostSettled = 65_536
     /// How often it is checked whether a call that waits was interrupted.
     private static let checkInterval = Duration.seconds(1)
 
-    init(_ gift: crun_gift, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally) {
-        (filter, self.inbox, self.relay, self.passed) = (gift.filter, inbox, relay, passed)
+    init(
+        _ gift: crun_gift, _ access: SocketAccess, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally
+    ) {
+        (filter, self.access, self.inbox, self.relay, self.passed) = (gift.filter, access, inbox, relay, passed)
         memory = crun_map(gift.memory)
     }
 
@@ -76,7 +79,7 @@ final class ConnectLoop {
             guard let connect = taken[cookie] else { continue }
             if let deadline = connect.deadline, deadline <= now {
                 taken[cookie]?.deadline = nil
-                answer(connect.call, EINPROGRESS)
+                answer(connect.call, connect.isAgain ? EALREADY : EINPROGRESS)
             }
             let isAwaited =
                 crun_waits(filter, connect.call) != 0
@@ -109,15 +112,16 @@ final class ConnectLoop {
         }
     }
 
-    /// Remembers that a socket is connected.
-    func settle(_ cookie: UInt64) {
-        taken[cookie]?.phase = .connected
+    /// Remembers how a connect ended. Sockets that the program has closed are not told from others, so the oldest are
+    /// forgotten and counted.
+    func settle(_ cookie: UInt64, _ phase: TakenConnect.Phase) {
+        taken[cookie]?.phase = phase
         settled.append(cookie)
         guard settled.count > Self.mostSettled else { return }
-        for old in settled.prefix(Self.mostSettled / 4) {
-            if case .connected? = taken[old]?.phase { taken[old] = nil }
-        }
+        let old = settled.prefix(Self.mostSettled / 4).filter { taken[$0]?.isOver == true }
+        for cookie in old { taken[cookie] = nil }
         settled.removeFirst(Self.mostSettled / 4)
+        passed.change { $0.forgotten += old.count }
     }
 
     // MARK: Calls and answers

@@ -58,6 +58,18 @@ struct KernelAddress: Sendable {
         return path == "/var/run/nscd/socket"
     }
 
+    /// The address with an IPv4 one in its own form, as a listener sees it.
+    var plain: KernelAddress { isMapped ? address.flatMap { KernelAddress($0) } ?? self : self }
+
+    /// Returns the address with another port, in the order of the network, unless that is 0.
+    func withPort(_ port: UInt16) -> KernelAddress {
+        var other = self
+        if port != 0 {
+            withUnsafeMutableBytes(of: &other.storage) { $0.storeBytes(of: port, toByteOffset: 2, as: UInt16.self) }
+        }
+        return other
+    }
+
     /// Whether it names no host.
     var isUnspecified: Bool {
         family == AF_INET

@@ -1,3 +1,4 @@
+import CSockTUIRun
 import Glibc
 import InspectorCore
 import SocketCore
@@ -18,12 +19,15 @@ struct TakenConnect {
     }
 
     /// The number by which the kernel knows the socket.
-    let cookie: UInt64
+    var cookie: UInt64
+    /// The program's descriptor by which it connects the socket.
+    let descriptor: Int32
+    let closesOnExec: Bool
     /// The target as the program gave it.
     let target: KernelAddress
     let isNonblocking: Bool
-    /// Whether the program chose its own port, which stays the one that it is told.
-    let hasOwnPort: Bool
+    /// The port that the socket had before, which stays the one that the program is told, or 0.
+    let ownPort: UInt16
     /// Whether the connect succeeds before the target answers: MPTCP has no simultaneous open.
     let isEarly: Bool
     var phase: Phase
@@ -33,8 +37,14 @@ struct TakenConnect {
     var owed: Int32?
     /// What a call for the socket's error writes to, if it waits instead. See `ConnectLoop.tellError(_:)`.
     var errorCall: ErrorCall?
-    /// When the waiting call ends by SO_SNDTIMEO, or `nil` if never.
+    /// SO_SNDTIMEO, or `nil` for none.
+    var timeout: Duration?
+    /// When the waiting call ends by it, or `nil` if never.
     var deadline: ContinuousClock.Instant?
+    /// Whether the waiting call is not the first one.
+    var isAgain = false
+    /// Whether the program was told of the signal that interrupted the call.
+    var isInterrupted = false
     /// Since when nobody has waited, or `nil` if somebody does.
     var leftSince: ContinuousClock.Instant?
     /// The address on this host of the leg to the target.
@@ -42,6 +52,14 @@ struct TakenConnect {
 
     /// The socket that is held for the program, or `nil`.
     var held: Int32? { if case .asked(let socket) = phase { socket } else { nil } }
+
+    /// Whether nothing is done for it any longer, unless the program asks.
+    var isOver: Bool {
+        switch phase {
+        case .connected, .failed: true
+        case .asked, .inProgress, .early: false
+        }
+    }
 
     /// Whether a call waits for the target, and nothing else does.
     var isWaiting: Bool { held != nil && !isNonblocking }
@@ -64,4 +82,12 @@ package final class PassedTally: Sendable {
     package var value: PassedConnects { state.withLock { $0 } }
 
     func change(_ body: (inout PassedConnects) -> Void) { state.withLock { body(&$0) } }
+
+    /// Names the program that a call is about to run, if it would gain rights without the filter.
+    func addLimited(_ notice: crun_notice) {
+        var (notice, name) = (notice, [CChar](repeating: 0, count: Int(CRUN_NAME)))
+        guard crun_gains_rights(&notice, &name) != 0 else { return }
+        let text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        change { $0.addLimited(text) }
+    }
 }

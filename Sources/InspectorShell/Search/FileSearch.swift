@@ -29,12 +29,13 @@ struct FileSearch {
     ) -> Bool {
         guard !sockets.isEmpty else { return true }
         var isWanted = true
-        file.readItems { items, share in
+        let unread = file.readItems { items, share in
             for passed in items { search(passed, &progress) }
             progress.share = share
             isWanted = report(&progress)
             return isWanted
         }
+        progress.missingBytes = progress.missingBytes.saturatingAdd(unread)
         progress.searched += sockets.count
         return isWanted
     }

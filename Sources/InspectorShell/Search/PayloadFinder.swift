@@ -23,7 +23,7 @@ package final class PayloadFinder: Sendable {
     package func start(_ request: FindRequest) {
         current.withLock { $0 = request.number }
         let progress = FindProgress(number: request.number)
-        let files = sources.openedFiles
+        let files = sources.openedFiles.filter(\.file.canReadAgain)
         guard !files.isEmpty else { return step(request, from: 0, progress, reported: .now) }
         queue.async { @Sendable [self] in searchFiles(files, request, progress) }
     }

@@ -125,6 +125,7 @@ private struct Looker {
     /// The interval before the next look.
     var pause: Duration { pace.pause }
     private var ending: ProgramInfo.State?
+    private var spare = SpareMemory()
 
     init(
         _ scope: HostSource.Scope, _ options: HostOptions, _ lints: LintSettings,
@@ -146,7 +147,9 @@ private struct Looker {
             // The first look finds the rows whose programs are then examined.
             if last == nil {
                 try watch.see(readsPrograms: false)
-                last = rows.snapshot(of: watch.look, by: watch.judge, [], wallNanoseconds: 0)
+                last = rows.snapshot(
+                    of: watch.look, by: watch.judge, [], wallNanoseconds: 0,
+                    folds: request.foldsWaiting && filter.isEmpty)
             }
             try watch.see(
                 readsPrograms: true, inodes: inSight(request), processes: processes,
@@ -158,7 +161,7 @@ private struct Looker {
         }
         var snapshot = rows.snapshot(
             of: watch.look, by: watch.judge, watch.judge.verdicts().found,
-            wallNanoseconds: SystemClock().wallNanoseconds)
+            wallNanoseconds: SystemClock().wallNanoseconds, folds: request.foldsWaiting && filter.isEmpty)
         if case .processes(let numbers, let name) = scope {
             snapshot.sockets.removeAll { !($0.host?.owners.contains { numbers.contains($0) } ?? false) }
             if !numbers.contains(where: { kill($0, 0) == 0 || errno == EPERM }) { ending = .ended("\(name) has ended") }
@@ -169,6 +172,7 @@ private struct Looker {
             snapshot.sockets = filter.matching(snapshot.sockets, snapshot.time, findings)
         }
         last = snapshot
+        spare.note(watch.look.sockets.count)
         return (snapshot, ending)
     }
 

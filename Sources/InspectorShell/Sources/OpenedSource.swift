@@ -5,13 +5,12 @@ import SocketKit
 import SocketRecords
 
 /// The contents of a capture file: one of our recordings, or any pcapng or pcap. It is read on its own queue, and shown
-/// as far as it has been read. The state at an earlier instant is rebuilt by reading again from a position before it.
+/// as far as it has been read; what comes through a pipe is shown as it comes. The state at an earlier instant is rebuilt by reading again from a position before it.
 package final class OpenedSource: SocketSource {
     private struct State {
         /// The state at the end of what was read.
         var capture: OpenedCapture
         var index: CaptureIndex
-        var size: UInt64
         var ending: String?
         /// What the contents lack, once they were read.
         var missing: String?
@@ -19,6 +18,10 @@ package final class OpenedSource: SocketSource {
         /// The reason why the file couldn't be read to its end, and whether it was reported.
         var problem: String?
         var hasTold = false
+        /// Whether all that had come of a stream was read once. From then on it is shown live.
+        var isLive = false
+        /// Whether it was reported that a stream is no longer kept.
+        var hasToldLoss = false
         /// The state at an earlier instant, while that is shown.
         var past: OpenedCapture?
         /// The last instant jumped to whose history was reported. See `SnapshotRequest.jump`.
@@ -42,7 +45,7 @@ package final class OpenedSource: SocketSource {
         /// Whether to report the earlier snapshots, because of a jump to another instant. Only our recordings have
         /// them. Their end is known once they were read.
         mutating func reportsHistory(_ request: SnapshotRequest) -> Bool {
-            let isKnown = ending != nil || request.instant != nil
+            let isKnown = ending != nil || isLive || request.instant != nil
             guard capture.isOurs, isKnown, toldJump != request.jump else { return false }
             toldJump = request.jump
             return true
@@ -71,7 +74,7 @@ package final class OpenedSource: SocketSource {
 
     package let path: String
     private let name: String
-    private let descriptor: Int32
+    private let bytes: OpenedBytes
     private let zero: Int64?
     private let state: Lock<State>
     /// Finds earlier instants, even while the file is still being read.
@@ -81,27 +84,23 @@ package final class OpenedSource: SocketSource {
     /// The most bytes of traffic kept for the state at an earlier instant.
     private static let pastLimit = 32 << 20
 
-    /// Opens the file. `zero` is the time of day at which its clock is 0, if several files are opened; see
-    /// `OpenedCapture`.
-    /// - Throws: a sentence that names the file and says why it can't be opened.
-    package init(path: String, keeping limits: TrafficLimits, zero: Int64? = nil) throws(AttachError) {
-        (self.path, self.zero) = (path, zero)
-        name = path.split(separator: "/").last.map(String.init) ?? path
-        descriptor = path.withNative { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
-        guard descriptor >= 0 else { throw AttachError(sentence: SocketError.words(errno)) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            Glibc.close(descriptor)
-            throw AttachError(sentence: "is not a regular file; name a recording or a capture")
-        }
+    /// Opens the file, or `input` for `-`. `zero` is the time of day at which its clock is 0, if several files
+    /// are opened; see `OpenedCapture`. At most `kept` bytes of a pipe can be read again.
+    /// - Throws: a sentence that says why it can't be opened.
+    package init(
+        path: String, keeping limits: TrafficLimits, zero: Int64? = nil, input: Int32 = STDIN_FILENO,
+        kept: UInt64 = OpenedBytes.mostKept
+    ) throws(AttachError) {
+        bytes = try OpenedBytes(path: path, input: input, limit: kept)
+        self.path = path == Effect.standardInput ? "standard input" : path
+        self.zero = zero
+        name = self.path.split(separator: "/").last.map(String.init) ?? path
         var capture = OpenedCapture(keeping: limits.each, all: limits.all, zero: zero)
         let index = CaptureIndex(capture)
         capture.instants = []
         seeking = DispatchQueue(label: "rewind \(name)", qos: .userInitiated)
-        state = Lock(State(capture: capture, index: index, size: UInt64(max(0, status.st_size))))
+        state = Lock(State(capture: capture, index: index))
     }
-
-    deinit { Glibc.close(descriptor) }
 
     /// Starts reading.
     package func start() {
@@ -112,8 +111,8 @@ package final class OpenedSource: SocketSource {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         var offset: UInt64 = 0
         while !state.withLock({ $0.isClosing }) {
-            let count = pread(descriptor, &buffer, buffer.count, off_t(offset))
-            if count < 0, errno == EINTR { continue }
+            if bytes.isDry { state.withLock { $0.isLive = true } }
+            let count = bytes.readOn(&buffer, from: offset)
             guard count > 0 else { return end(count < 0 ? SocketError.words(errno) : nil) }
             offset += UInt64(count)
             do throws(CaptureError) {
@@ -175,8 +174,7 @@ package final class OpenedSource: SocketSource {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         while (try? past.advance(until: aim.instant)) == true {
             let most = min(UInt64(buffer.count), aim.end - min(aim.end, past.length))
-            let count = most > 0 ? pread(descriptor, &buffer, Int(most), off_t(past.length)) : 0
-            if count < 0, errno == EINTR { continue }
+            let count = most > 0 ? bytes.readAgain(&buffer, most: Int(most), from: past.length) : 0
             guard count > 0 else {
                 if aim.isWhole { past.finish() }
                 return
@@ -188,22 +186,25 @@ package final class OpenedSource: SocketSource {
     // MARK: Searching
 
     /// Reads the file from its beginning, on the calling thread, and passes on its items and how much of it was read,
-    /// in percent. Stops once `take` returns `false`.
-    func readItems(_ take: ([PassedItem], Int) -> Bool) {
+    /// in percent. Stops once `take` returns `false`. Returns how many bytes of a stream are no longer kept.
+    func readItems(_ take: ([PassedItem], Int) -> Bool) -> UInt64 {
         var capture = OpenedCapture(keeping: 0, all: 0, events: 0, zero: zero)
         capture.collectItems()
-        let size = state.withLock { $0.size }
+        let size = bytes.size ?? state.withLock { $0.capture.length }
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         while true {
-            let count = pread(descriptor, &buffer, buffer.count, off_t(capture.length))
-            if count < 0, errno == EINTR { continue }
+            let count = bytes.readAgain(&buffer, most: buffer.count, from: capture.length)
             // Read errors and invalid contents were already told by the first reading.
             guard count > 0, (try? capture.absorb(buffer[..<count])) != nil else { break }
-            guard take(capture.takeItems(), size > 0 ? Int(min(99, capture.length * 100 / size)) : 0) else { return }
+            guard take(capture.takeItems(), size > 0 ? Int(min(99, capture.length * 100 / size)) : 0) else { return 0 }
         }
         capture.finish()
         _ = take(capture.takeItems(), 100)
+        return bytes.isKept ? 0 : size - min(size, capture.length)
     }
+
+    /// Whether `readItems` has everything that was read.
+    var canReadAgain: Bool { bytes.isKept }
 
     /// The reason why the file couldn't be read to its end, or `nil`.
     package var problem: String? { state.withLock { $0.problem } }
@@ -211,17 +212,17 @@ package final class OpenedSource: SocketSource {
     // MARK: SocketSource
 
     package func info(ordinal: Int) -> ProgramInfo {
-        let (ending, missing, length, size) = state.withLock { ($0.ending, $0.missing, $0.capture.length, $0.size) }
+        let (ending, missing, length) = state.withLock { ($0.ending, $0.missing, $0.capture.length) }
         var info = ProgramInfo(
             ordinal: ordinal, name: name, process: 0, rights: .payload, state: ending.map { .ended($0) } ?? .live)
         info.missing = missing
-        if ending == nil { info.progress = size > 0 ? Int(min(99, length * 100 / size)) : 0 }
+        if ending == nil, let size = bytes.size { info.progress = size > 0 ? Int(min(99, length * 100 / size)) : 0 }
         return info
     }
 
     package func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
-        let hasHistory = state.withLock { $0.reportsHistory(request) }
-        if hasHistory || request.instant != nil {
+        let hasHistory = bytes.isKept && state.withLock { $0.reportsHistory(request) }
+        if hasHistory || request.instant != nil, bytes.isKept {
             return rewind(request, to: request.instant, hasHistory: hasHistory, then: then)
         }
         then(
@@ -232,9 +233,9 @@ package final class OpenedSource: SocketSource {
                     // A file without a packet has no time of its own.
                     return state.ending == nil ? nil : EngineSnapshot(engine: name, time: .zero, wallNanoseconds: 0)
                 }
-                snapshot.moment = state.moment(at: state.capture.latest)
+                if bytes.isKept { snapshot.moment = state.moment(at: state.capture.latest) }
                 // While the file is being read there are more events than can be reported.
-                if state.ending == nil { (snapshot.events, snapshot.nextEvent) = ([], 0) }
+                if state.ending == nil, !state.isLive { (snapshot.events, snapshot.nextEvent) = ([], 0) }
                 return snapshot
             })
     }
@@ -253,9 +254,11 @@ package final class OpenedSource: SocketSource {
 
     package func perform(_ command: SocketCommand) {}
     package func takeNotices() -> [String] {
-        state.withLock { state in
-            defer { state.hasTold = state.problem != nil }
-            return state.hasTold ? [] : [state.problem].compactMap { $0 }
+        let loss = bytes.loss
+        return state.withLock { state in
+            defer { (state.hasTold, state.hasToldLoss) = (state.problem != nil, loss != nil) }
+            let lost = state.hasToldLoss ? nil : loss.map { "\(path) is shown, and cannot be rewound: \($0)" }
+            return [state.hasTold ? nil : state.problem, lost].compactMap { $0 }
         }
     }
     package func close() { state.withLock { $0.isClosing = true } }

@@ -37,8 +37,9 @@ package final class SourceList: Sendable {
         var own: (source: any OpeningSource, ordinal: Int)?
         /// The number of attaches in progress.
         var attaching = 0
-        /// Whether a program was named that is not there.
+        /// Whether a program was named that is not there, and whether another attach failed for another reason.
         var isMissing = false
+        var hasFailed = false
         var merger = ProgramMerger()
         /// The last instant jumped to. See `SnapshotRequest.jump`.
         var jump: UInt64 = 0
@@ -110,7 +111,7 @@ package final class SourceList: Sendable {
     package var isEmpty: Bool { entries.isEmpty }
 
     /// Whether there is nothing because no program of the given name is there.
-    package var hasFoundNothing: Bool { state.withLock { $0.isMissing && $0.entries.isEmpty } }
+    package var hasFoundNothing: Bool { state.withLock { $0.isMissing && !$0.hasFailed && $0.entries.isEmpty } }
 
     var entries: [Entry] { state.withLock { $0.entries } }
 
@@ -142,7 +143,7 @@ package final class SourceList: Sendable {
         DispatchQueue.global().async { @Sendable [self] in
             func attempt(_ step: () throws(AttachError) -> Void) {
                 do throws(AttachError) { try step() } catch {
-                    if error.isMissing { state.withLock { $0.isMissing = true } }
+                    state.withLock { if error.isMissing { $0.isMissing = true } else { $0.hasFailed = true } }
                     then(SocketError(.other, operation: "attach", detail: error.sentence))
                 }
             }
@@ -271,6 +272,7 @@ package final class SourceList: Sendable {
     /// Returns the part of a request that concerns one source, in the source's own names.
     private func own(_ request: SnapshotRequest, of ordinal: Int) -> SnapshotRequest {
         var own = request
+        if recordingStatus != nil { own.foldsWaiting = false }
         if case .only(let ids) = request.kernel {
             own.kernel = .only(Set(ids.filter { $0.ordinal == ordinal }.map(\.own)))
         }

@@ -72,6 +72,7 @@ struct ArgumentParser {
             note(printer.operands, Array(words.dropFirst()), of: printer.name)
             let fixed = try printer.mode(Array(words.dropFirst()), &request)
             try checkOptions()
+            if let fixed { try checkMeaning(fixed) }
             request.invocation.mode = if let fixed { fixed } else { try mode() }
             return request.invocation
         }
@@ -85,14 +86,28 @@ struct ArgumentParser {
         let command = words.first ?? ""
         for option in given where !option.goes(with: command) {
             // Most commands have a common option: what matters is the one that has not.
-            guard !option.isCommon else { throw UsageError(option.name, "does not go with \(command)") }
+            guard !option.isCommon else { throw UsageError(option.name, "cannot be used with \(command)") }
             let commands = Spelling.alternatives(option.commands.sorted())
-            throw UsageError(option.name, "goes with \(commands) only")
+            throw UsageError(option.name, "works only with \(commands)")
         }
         // `:record` can start a recording later.
         guard request.invocation.recording.path.isEmpty, words.first != CommandTable.exportCommand.name else { return }
         for option in given where CommandTable.namesOfRecording.contains(option.name) {
-            throw UsageError(option.name, "goes with --record FILE only")
+            throw UsageError(option.name, "needs --record FILE")
+        }
+    }
+
+    /// Rejects the options of a screen, and of what opens something, where `host` prints and opens nothing.
+    private func checkMeaning(_ mode: Invocation.Mode) throws(UsageError) {
+        let choice: String
+        switch mode {
+        case .hostCheck: choice = "--check"
+        case .metrics: choice = "--metrics"
+        default: return
+        }
+        let others: Set = ["--json", "--once", "-A", "-W", "--config"]
+        for option in given where option.isCommon && !others.contains(option.name) {
+            throw UsageError(option.name, "cannot be used with host \(choice)")
         }
     }
 
@@ -104,7 +119,7 @@ struct ArgumentParser {
         try request.checkReport()
         try checkRewind()
         if let path = request.script { return .script(path) }
-        if request.invocation.size != nil { throw UsageError("--size", "goes with --script FILE only") }
+        if request.invocation.size != nil { throw UsageError("--size", "needs --script FILE") }
         if request.carriesBytes { return .report(.bytes, isOnce: false) }
         guard request.isJSON || request.isOnce else {
             return request.invocation.report.expectations.isEmpty ? .terminal : .report(.text, isOnce: false)
@@ -115,7 +130,7 @@ struct ArgumentParser {
                 "needs something to open: demo, connect ADDRESS, listen ADDRESS, relay, run or attach PID")
         }
         if request.invocation.report.instant != nil, !request.isOnce {
-            throw UsageError("--at", "goes with --once, or with a screen; --json alone prints what happens")
+            throw UsageError("--at", "needs --once or a screen; --json alone prints what happens")
         }
         return .report(request.isJSON ? .json : .text, isOnce: request.isOnce)
     }
@@ -128,7 +143,7 @@ struct ArgumentParser {
             throw UsageError("--rewind", "is for live runs; an opened file can always be rewound")
         }
         if request.isJSON || request.isOnce || request.carriesBytes {
-            throw UsageError("--rewind", "goes with a screen, or with --script; printed output cannot be rewound")
+            throw UsageError("--rewind", "needs a screen or --script; printed output cannot be rewound")
         }
     }
 
@@ -138,7 +153,8 @@ struct ArgumentParser {
         }
         note(command.operands, operands, of: name)
         let takesProgram = command.operands.kind == .program
-        let operands = takesProgram ? operands : try addresses(operands, of: name)
+        let isWhole = takesProgram || command.operands.hasStream
+        let operands = isWhole ? operands : try addresses(operands, of: name)
         if command.operands == .none, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }
@@ -185,12 +201,12 @@ struct ArgumentParser {
         }
         guard addresses.count == 1, operands.count == 2, let address = addresses.first else {
             let example = "socktui \(name) \(addresses.first ?? "localhost:80") -"
-            throw UsageError(pipe, "goes with one address, as in \(example)")
+            throw UsageError(pipe, "needs a single address, as in \(example)")
         }
         if OpenTarget.Scheme(of: address)?.hasMessages == true {
             throw UsageError(pipe, "carries streams, and \(address) has messages; --send and --expect work there")
         }
-        if !request.standingRead { throw UsageError(pipe, "does not go with --no-read, which receives nothing") }
+        if !request.standingRead { throw UsageError(pipe, "cannot be used with --no-read, which receives nothing") }
         request.carriesBytes = true
         // The peer's end of stream does not end standard input.
         request.allowsHalfOpen = true

@@ -69,7 +69,7 @@ extension CommandTable.Request {
         if form == .raw, export.side == nil {
             throw UsageError("--as raw", "needs --side client or --side server")
         }
-        if form != .raw, export.side != nil { throw UsageError("--side", "goes with --as raw only") }
+        if form != .raw, export.side != nil { throw UsageError("--side", "needs --as raw") }
         if let to = export.to, to < export.from { throw UsageError("--to", "is before --from") }
     }
 }

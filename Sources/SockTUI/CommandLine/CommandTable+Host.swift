@@ -32,7 +32,7 @@ extension CommandTable {
                 (request.invocation.host.span != nil, "--for"), (request.invocation.host.level != .warning, "--level"),
                 (request.invocation.host.isStrict, "--strict"),
             ] where isThere {
-                throw UsageError(option, "goes with host --check; the screen shows everything until you quit")
+                throw UsageError(option, "needs host --check; the screen shows everything until you quit")
             }
             request.invocation.opening = [.showHost]
             return nil
@@ -69,6 +69,15 @@ extension CommandTable {
             request.invocation.host.span = try duration(text, "--for")
         },
         Option(
+            name: "--longer-than", value: .text("TIME"), commands: ["why"], help: "exit 1 if a question waits longer"
+        ) {
+            (text, request) throws(UsageError) in
+            request.invocation.host.answer.limit = try duration(text, "--longer-than")
+        },
+        Option(name: "--all", commands: ["why"], help: "describe every connection, however many there are") {
+            (_, request) throws(UsageError) in request.invocation.host.answer.tellsAll = true
+        },
+        Option(
             name: "--level", value: .text("LEVEL"), commands: ["host"], help: "exit 1 from note, warning or critical on"
         ) {
             (text, request) throws(UsageError) in
@@ -84,7 +93,9 @@ extension CommandTable {
         Option(name: "--no-calls", commands: host, help: "do not read threads' system calls") {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
-        Option(name: "--peek", commands: screens.union(["mcp"]), help: "show unread bytes from the start") {
+        Option(
+            name: "--peek", commands: screens.union(["mcp"]), help: "show unread bytes from the start; mcp: tell them"
+        ) {
             (_, request) throws(UsageError) in request.invocation.host.peeks.isOn = true
         },
         Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
@@ -127,7 +138,7 @@ extension CommandTable.Request {
             (!host.filter.isEmpty, host.filter), (isJSON, "--json"), (script != nil, "--script"),
             (host.span != nil, "--for"), (host.level != .warning, "--level"), (host.isStrict, "--strict"),
         ] where isThere {
-            throw UsageError(option, "does not go with --metrics, which tells about all sockets")
+            throw UsageError(option, "cannot be used with --metrics, which tells about all sockets")
         }
         try checkPeeks(with: "--metrics")
         if text == "-" || isOnce {

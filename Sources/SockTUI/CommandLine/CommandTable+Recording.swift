@@ -4,8 +4,8 @@ import SocketKit
 
 extension CommandTable {
     static let openCommand = Command(
-        name: "open", operands: .reads("FILE..."), help: "look through a recording, pcapng or pcap",
-        example: "session.pcapng"
+        name: "open", operands: .reads("FILE...", orInput: true),
+        help: "look through a recording, pcapng or pcap; -: stdin", example: "session.pcapng"
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 
     /// The options that control `--record`.
@@ -43,7 +43,7 @@ extension CommandTable {
             (text, request) throws(UsageError) in
             let limit = try size(text, "--record-limit")
             guard limit >= 1 << 16 else {
-                throw UsageError("--record-limit", "\(text) is too little; write 64K or more")
+                throw UsageError("--record-limit", "\(text) is too small; write 64K or more")
             }
             request.invocation.recording.options.limit = limit
         },

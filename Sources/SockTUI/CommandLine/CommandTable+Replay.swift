@@ -105,7 +105,7 @@ extension CommandTable.Request {
             throw UsageError("--match pattern", "needs --hole with what may differ")
         }
         if replay.match != .pattern, !replay.holes.isEmpty {
-            throw UsageError("--hole", "goes with --match pattern only")
+            throw UsageError("--hole", "needs --match pattern")
         }
         replay.isJSON = isJSON
         try noteServer()

@@ -84,8 +84,11 @@ extension CommandTable.Request {
 
     /// Rejects two uses of standard input, or of standard output.
     func checkStreams() throws(UsageError) {
-        if carriesBytes, script == "-" {
-            throw UsageError("-", "reads standard input, as --script - does; leave one of them out")
+        let readers =
+            invocation.opening.filter { $0 == .openFile(Self.pipe) }.map { _ in "open -" }
+            + (carriesBytes ? [Self.pipe] : []) + (script == "-" ? ["--script -"] : [])
+        if readers.count > 1 {
+            throw UsageError(readers[0], "reads standard input, as \(readers[1]) does; leave one of them out")
         }
         let writers = [
             (carriesBytes, "-"), (isJSON, "--json"), (isOnce, "--once"), (script != nil, "--script"),
@@ -101,18 +104,18 @@ extension CommandTable.Request {
         let report = invocation.report
         if isJSON || isOnce { try checkPeeks(with: isJSON ? "--json" : "--once") }
         if !isJSON, script == nil, report.payload != nil {
-            throw UsageError("--payload", "goes with --json, or with unread bytes in a --script")
+            throw UsageError("--payload", "needs --json, or unread bytes in a --script")
         }
         if report.payload != nil, invocation.opening.contains(where: \.isAttach) {
-            throw UsageError("--payload", "does not go with attach, which shows the bytes of one socket at a time")
+            throw UsageError("--payload", "cannot be used with attach, which shows the bytes of one socket at a time")
         }
-        if !isJSON, report.every != nil { throw UsageError("--every", "goes with --json only") }
+        if !isJSON, report.every != nil { throw UsageError("--every", "needs --json") }
         guard !report.expectations.isEmpty else { return }
         for (isThere, option, why) in [
             (isOnce, "--once", "which ends at once"), (script != nil, "--script", "where wait does it"),
             (!standingRead, "--no-read", "which receives nothing"),
         ] where isThere {
-            throw UsageError("--expect", "does not go with \(option), \(why)")
+            throw UsageError("--expect", "cannot be used with \(option), \(why)")
         }
     }
 }

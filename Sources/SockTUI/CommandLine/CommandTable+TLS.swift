@@ -42,7 +42,7 @@ extension CommandTable.Request {
             throw EndpointError(
                 text: text,
                 problem: isWebSocket
-                    ? "TLS options go with wss://" : "TLS options go with tls://, as in tls://\(text)")
+                    ? "TLS options need wss://" : "TLS options need tls://, as in tls://\(text)")
         }
         guard listens else { return tls.client(hasName: target.endpoint.namesHost) }
         do throws(TLSChoices.Problem) {

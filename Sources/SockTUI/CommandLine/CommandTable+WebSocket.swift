@@ -35,13 +35,13 @@ extension CommandTable.Request {
         guard case .webSocket = target else {
             if webSocket.isEmpty { return }
             throw EndpointError(
-                text: text, problem: "--subprotocol, --header and --no-compression go with ws:// and wss:// only")
+                text: text, problem: "--subprotocol, --header and --no-compression work only with ws:// and wss://")
         }
         let refused = [
             (!standingRead, "--no-read", "reads automatically"), (allowsHalfOpen, "--half-open", "ends with Close"),
             (holdsConnections, "--hold", "accepts all"), (!replies.isEmpty, "--reply", "has no reply rules"),
         ]
         guard let (_, option, why) = refused.first(where: \.0) else { return }
-        throw EndpointError(text: text, problem: "\(option) does not go with a WebSocket, which \(why)")
+        throw EndpointError(text: text, problem: "\(option) cannot be used with a WebSocket, which \(why)")
     }
 }

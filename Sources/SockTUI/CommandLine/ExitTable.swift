@@ -63,11 +63,13 @@ struct ExitRow: Sendable {
             ["capture"], .failure, "the capture could not start, or packets were lost", "the reason; how many were lost"
         ),
         ExitRow(looking, .success, "nothing is worse than a note, or below --level", "nothing"),
-        ExitRow(looking, .failure, "something is wrong", "nothing; it is on standard output"),
+        ExitRow(
+            looking, .failure, "something is wrong, or a question waits for longer than --longer-than",
+            "nothing; it is on standard output"),
         ExitRow(looking, .hidden, "the host could not be examined, or --strict and something was hidden", "why"),
         ExitRow(looking, .nothing, "no program or socket matches what was named", "what is not there"),
         ExitRow(
-            ["host --metrics"], .failure, "the address cannot be listened on, or stopped being served", "the reason"),
+            ["host --metrics"], .failure, "the address could not be listened on, or serving it stopped", "the reason"),
         ExitRow(["host --metrics"], .hidden, "the host could not be examined", "why"),
         ExitRow(
             files, .failure,

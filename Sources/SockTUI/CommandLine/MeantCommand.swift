@@ -43,8 +43,9 @@ enum MeantCommand {
             return "socktui connect \(address)" + (isWeb ? ", or to watch a client: socktui run -- curl \(word)" : "")
         }
         if word.hasSuffix(".pcap") || word.hasSuffix(".pcapng") { return "socktui open \(word)" }
-        if !word.isEmpty, word.allSatisfy(\.isNumber) {
-            return "socktui why \(word) for a process, or socktui why :\(word) for a port"
+        if let number = Int32(word), number > 0 {
+            let process = "socktui why \(word) for a process"
+            return number > UInt16.max ? process : process + ", or socktui why :\(word) for a port"
         }
         if (try? OpenTarget.parse(word)) != nil {
             let isOnHost = (try? HostTarget.parse(word)) != nil
@@ -52,7 +53,9 @@ enum MeantCommand {
         }
         guard more.isEmpty else { return isNear(word) && address(ofURL: more[0]) == nil ? nil : run }
         guard let service = services.first(where: { $0.names.contains(word) }) else { return nil }
-        return "socktui connect localhost:\(service.port), or to see why it hangs: socktui why \(service.names[0])"
+        // No program is called like a protocol of many.
+        let what = service.schemes.contains(service.names[0]) ? ":\(service.port)" : service.names[0]
+        return "socktui connect localhost:\(service.port), or to see why it hangs: socktui why \(what)"
     }
 
     /// Returns the address that a URL connects to, or `nil` if it is not a URL with a known scheme.

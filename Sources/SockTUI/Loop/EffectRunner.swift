@@ -46,6 +46,9 @@ struct EffectRunner: Sendable {
     /// The most held bytes that can be opened in an editor.
     private static let mostEdited = 1 << 20
 
+    /// How long the running program has to end before what is recorded of it ends.
+    private static let patience = DispatchTimeInterval.milliseconds(700)
+
     /// Requests a snapshot, which arrives as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
         sources.requestSnapshot(request) { @Sendable [inbox, sources, peers, child] snapshot in
@@ -152,9 +155,17 @@ struct EffectRunner: Sendable {
     }
 
     /// Ends the running program, by the signal that ends this one if there is one, and waits briefly for its last
-    /// output.
+    /// output. A program that does not end by it delays the end of a recording by less than a second.
     func finish(_ signal: Int32?) {
-        child.stop(by: signal ?? SIGTERM)
+        let stopped = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async { @Sendable [child] in
+            child.stop(by: signal ?? SIGTERM)
+            stopped.signal()
+        }
+        if stopped.wait(timeout: .now() + Self.patience) == .timedOut {
+            sources.close()
+            stopped.wait()
+        }
         dissector.stop()
         _ = writes.wait(timeout: .now() + .seconds(1))
     }

@@ -157,6 +157,14 @@ final class RunLoop {
         }
     }
 
+    /// Closes the sources, after which only lines for standard error are left. The next signal ends the program at once,
+    /// because a reader that takes nothing would delay it. One that has arrived gives the reader a moment.
+    func conclude() {
+        runner.sources.close()
+        CrashGuard.endAtNextSignal()
+        runner.inbox.takeSignals().filter { !Self.isAboutStopping($0) }.forEach(heard)
+    }
+
     private func perform(_ effect: Effect) {
         if case .screen(let effect) = effect { return perform(effect) }
         runner.perform(effect)

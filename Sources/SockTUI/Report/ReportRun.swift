@@ -72,7 +72,10 @@ final class ReportRun {
     /// not before `moment` has passed.
     private func printOnce(_ hasAnswered: Bool) -> Ending? {
         if farewell.signal != nil { return finish(last.map(absorb) ?? []) }
-        if hasAnswered, let distance, instant == nil, let moment = last?.moment {
+        if hasAnswered, let distance, instant == nil, let last {
+            guard let moment = last.moment else {
+                return .status(Program.complain("--at: what was opened cannot be rewound", status: .failure))
+            }
             guard moment.last - moment.first >= distance else {
                 let end = InstantText.text(moment.last - moment.first)
                 return .status(Program.complain("--at: what was opened ends at \(end)", status: .failure))

@@ -15,7 +15,7 @@ enum HostRun {
             guard let answer else { return unanswered(nothing(target, watch), options, status: .nothing) }
             let text =
                 options.isJSON ? answer.json(.standard).text : answer.lines.joined(separator: "\n")
-            let status: Int32 = answer.found.contains { $0.severity > .note } ? 1 : 0
+            let status: Int32 = answer.isLate || answer.found.contains { $0.severity > .note } ? 1 : 0
             return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
         } catch {
             return unanswered(error.sentence, options, status: .hidden)
@@ -54,7 +54,7 @@ enum HostRun {
         case .port, .address, .datagrams: break
         }
         try watch.settle(span: options.span, isOnce: options.isOnce, processes: processes) { target.matches($0) }
-        return HostAnswer(target, Set(processes), watch.look, watch.judge)
+        return HostAnswer(target, Set(processes), watch.look, watch.judge, options.answer)
     }
 
     /// Prints the problems of this host's sockets.

@@ -34,7 +34,7 @@ enum MetricsRun {
         }
         guard server.addresses.contains(where: { $0.ip?.isLoopback != true }) else { return }
         StandardStream.error.writeLine(
-            "socktui: --metrics: others can reach this address; there is no password, and no TLS")
+            "socktui: --metrics: other hosts can reach this address, without a password or TLS")
     }
 
     /// Starts to answer. Returns what is signalled when nothing is answered any more, which has then been reported.

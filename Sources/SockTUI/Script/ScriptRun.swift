@@ -44,18 +44,30 @@ enum ScriptRun {
             StartOffersProvider.find(recent: RecentTargets.ofThisUser(), for: inbox)
         }
         loop.start(invocation.opening)
-        defer { runner.finish(loop.ending?.signal) }
+        let failure = perform(script, loop, screen)
+        runner.finish(loop.ending?.signal)
+        loop.conclude()
+        if let signal = loop.ending?.signal { return .signal(signal) }
+        if let failure {
+            return .status(Program.complain("\(path):\(failure.line): \(failure.sentence)", status: .failure))
+        }
+        let failures = loop.failures
+        for failure in failures { _ = Program.complain(failure, status: .failure) }
+        return .status(failures.isEmpty ? 0 : 1)
+    }
+
+    /// Runs the steps. Returns the failure of one, with the screen printed that it saw.
+    private static func perform(
+        _ script: Script, _ loop: RunLoop, _ screen: ScriptScreen
+    ) -> ScriptDriver.Failure? {
         do throws(ScriptDriver.Failure) {
             try ScriptDriver(loop: loop, screen: screen).run(script)
-            if let signal = loop.ending?.signal { return .signal(signal) }
-            let failures = loop.failures
-            for failure in failures { _ = Program.complain(failure, status: .failure) }
-            return .status(failures.isEmpty ? 0 : 1)
+            return nil
         } catch {
-            if let signal = loop.ending?.signal { return .signal(signal) }
-            StandardStream.output.write(error.picture + "\n", until: loop.interruption)
-            if let signal = loop.ending?.signal { return .signal(signal) }
-            return .status(Program.complain("\(path):\(error.line): \(error.sentence)", status: .failure))
+            if loop.ending?.signal == nil {
+                StandardStream.output.write(error.picture + "\n", until: loop.interruption)
+            }
+            return error
         }
     }
 }

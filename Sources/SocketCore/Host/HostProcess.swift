@@ -93,6 +93,8 @@ package struct HostThread: Hashable, Sendable {
     package var idle: Duration?
     /// How often it gave up its CPU. While this doesn't change, it has waited for nothing.
     package var switches: UInt64?
+    /// How much processor time it has used, or `nil` if not known.
+    package var ran: Duration?
 
     package init(number: Int32, name: String, state: UInt8, waitChannel: String = "") {
         (self.number, self.name, self.state, self.waitChannel) = (number, name, state, waitChannel)

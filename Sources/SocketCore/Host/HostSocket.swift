@@ -70,7 +70,7 @@ package struct HostSocket: Equatable, Sendable, Identifiable {
     package var tcp: HostTCP?
     package var memory: HostMemory?
     /// The Multipath TCP connection that it shows, of which it is a subflow, or `nil` for any other socket.
-    package var multipath: HostMultipath?
+    @Rare package var multipath: HostMultipath? = nil
 
     package init(
         id: UInt64, _ transport: HostTransport, _ state: HostState, time: MonotonicTime, inode: UInt64, user: UInt32 = 0
@@ -107,7 +107,7 @@ package struct HostSocket: Equatable, Sendable, Identifiable {
 
     /// Whether its queues are sequence numbers apart, so that they count a SYN and a FIN, and reads can be told from
     /// arrivals.
-    package var countsBytes: Bool { transport == .tcp && multipath == nil }
+    package var countsBytes: Bool { transport == .tcp && _multipath.isEmpty }
 
     /// The number of bytes that came in order, or `nil` if not known. `tcpi_bytes_received` counts the peer's FIN.
     package var receivedBytes: UInt64? {

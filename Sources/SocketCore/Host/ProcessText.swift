@@ -106,16 +106,22 @@ package struct ThreadSchedule: Equatable, Sendable {
     /// When it last ran, in nanoseconds of its CPU's own clock.
     package var lastRun: Int64?
     package var switches: UInt64?
+    /// How much processor time it has used, in nanoseconds.
+    package var ran: Int64?
 
     package init(_ text: [UInt8]) {
         switches = text[...].value(of: "nr_voluntary_switches")?.number(UInt64.self)
-        guard let value = text[...].value(of: "se.exec_start") else { return }
-        // Milliseconds with six decimal places.
-        let halves = value.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard halves.count == 2, halves[1].count == 6, let whole = halves[0].number(Int64.self),
+        lastRun = Self.nanoseconds(text[...].value(of: "se.exec_start"))
+        ran = Self.nanoseconds(text[...].value(of: "se.sum_exec_runtime"))
+    }
+
+    /// Parses milliseconds with six decimal places.
+    private static func nanoseconds(_ value: ArraySlice<UInt8>?) -> Int64? {
+        guard let halves = value?.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false),
+            halves.count == 2, halves[1].count == 6, let whole = halves[0].number(Int64.self),
             let part = halves[1].number(Int64.self), whole < Int64.max / 2_000_000
-        else { return }
-        lastRun = whole * 1_000_000 + part
+        else { return nil }
+        return whole * 1_000_000 + part
     }
 }
 

@@ -173,6 +173,8 @@ public struct SnapshotRequest: Equatable, Sendable {
     /// Lists only the sessions that changed, without listings of their queues, or all sessions if it is `nil`. It then
     /// also says whose kernel state and traffic are requested.
     package var changes: Changes?
+    /// Whether the sockets in TIME-WAIT on a host may share one row. `HostSnapshot.alike` then says how many they are.
+    package var foldsWaiting = false
     /// The requested instant, in nanoseconds since 1970, for a source that can be rewound, or `nil` for the latest.
     package var instant: Int64?
     /// The number of times that the viewer has jumped to another instant. The answer has the same number. If the number

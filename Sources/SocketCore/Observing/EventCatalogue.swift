@@ -65,6 +65,15 @@ extension SocketEvent.Kind {
             EventRow(
                 "urgent data", .warning, detail: ["forwarded in line, as an ordinary byte"],
                 sentence: ["urgent data \(.detail)"])
+        case .tlsUpgraded:
+            EventRow(
+                "TLS inside", word: "tls_upgraded", .beforeBytes,
+                first: .choice(UpgradedProtocol.allCases.map { EventChoice($0.name, ["inside": .word($0.rawValue)]) }),
+                second: .bytes("client_bytes"), detail: ["\(.first) after \(.second) B of the client"],
+                sentence: [
+                    "TLS inside \(.detail): what follows is ciphertext",
+                    "TLS inside another protocol: what follows is ciphertext",
+                ])
         case .writePartial: progress("write partial", mark: .write)
         case .writeDone: bytes("write done", mark: .write)
         case .writeFailed:

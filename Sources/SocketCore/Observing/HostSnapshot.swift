@@ -42,6 +42,8 @@ package struct HostSnapshot: Equatable, Sendable {
     package var blocks: Bool?
     package var closesOnExec: Bool?
     package var tcp: TCP?
+    /// The number of sockets in TIME-WAIT that its row stands for.
+    package var alike = 1
     package var verdicts: [Verdict] = []
 
     /// TCP values in addition to those of `KernelSnapshot`.

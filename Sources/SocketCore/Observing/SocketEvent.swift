@@ -40,6 +40,10 @@ public struct SocketEvent: Hashable, Sendable {
         case headRewritten
         /// The peer sent urgent data (MSG_OOB), which a relay forwards in line, as ordinary bytes.
         case urgentData
+        /// The client of a relayed connection began TLS inside another protocol, so that what follows is ciphertext.
+        /// `first` is the protocol, an index into `UpgradedProtocol.allCases`, `second` the bytes that the client sent
+        /// before.
+        case tlsUpgraded
         /// The kernel accepted part of the current write. `first` is the bytes just written, `second` the bytes so far.
         case writePartial
         /// The kernel accepted every byte of a write. `first` is its bytes.

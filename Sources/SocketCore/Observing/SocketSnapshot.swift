@@ -258,6 +258,13 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
         _modify { yield &shared[0].fault }
     }
 
+    /// Its questions and answers, or `nil` if they are not known: nobody inspected it, it is no stream, or its bytes
+    /// are frames of a WebSocket.
+    public var exchanges: ExchangeSnapshot? {
+        get { shared[0].exchanges }
+        _modify { yield &shared[0].exchanges }
+    }
+
     /// The values that only a socket of another program has, observed from outside, or `nil` for a session of an
     /// engine.
     package var host: HostSnapshot? {
@@ -339,6 +346,7 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
         @Rare package var tls: TLSSnapshot? = nil
         @Rare package var webSocket: WebSocketPicture? = nil
         @Rare package var fault: FaultSnapshot? = nil
+        @Rare package var exchanges: ExchangeSnapshot? = nil
         @Rare package var host: HostSnapshot? = nil
         @Rare package var ends: CapturedEnds? = nil
 
@@ -365,14 +373,16 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
 
         fileprivate var rareMemory: Int {
             _datagrams.memory + _kernel.memory + _tls.memory + _webSocket.memory + _fault.memory
-                + _host.memory + _ends.memory
+                + _exchanges.memory + _host.memory + _ends.memory
         }
 
-        fileprivate var hasNoRarities: Bool {
+        var hasNoRarities: Bool {
             _tls.isEmpty && _webSocket.isEmpty && _datagrams.isEmpty && _host.isEmpty && _fault.isEmpty
         }
 
-        fileprivate var unreadInKernel: Int { _kernel.isEmpty ? 0 : _kernel.existing.receiveQueue ?? 0 }
+        var isUnanswered: Bool { !_exchanges.isEmpty && _exchanges.existing.unansweredSince != nil }
+
+        var unreadInKernel: Int { _kernel.isEmpty ? 0 : _kernel.existing.receiveQueue ?? 0 }
     }
 }
 
@@ -383,18 +393,5 @@ extension SocketSnapshot: CustomReflectable {
             (child.label.map { $0.hasPrefix("_") ? String($0.dropFirst()) : $0 }, child.value)
         }
         return Mirror(self, children: facts, displayStyle: .struct)
-    }
-}
-
-extension SocketSnapshot.Facts {
-    fileprivate var isUneventful: Bool {
-        guard phase == .connected, linked == nil, hasNoRarities, !isReadingPaused, !isHeldBack,
-            !isWriteShut, !isAboveHighMark, prebuffered == 0, unreadInKernel == 0,
-            writing.current == nil, reading.pendingCount == 0,
-            activity.unreadSince == nil, activity.peerClosed == nil, activity.operationRate ?? 0 <= 1_000,
-            let read = reading.current, read.isStanding, read.timeout == nil, case .read(.available) = read.kind,
-            let callbacks, callbacks.isHeard
-        else { return false }
-        return callbacks.lag == nil && callbacks.undelivered == 0
     }
 }

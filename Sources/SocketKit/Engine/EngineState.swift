@@ -35,10 +35,15 @@ final class EngineState: EngineStorage {
     private(set) var isInjecting = false
     /// Changes since the last update for viewers, or `nil` if there are no viewers.
     var notes: ChangeNotes? {
-        didSet { takesNotes = notes != nil }
+        didSet {
+            takesNotes = notes != nil
+            talliesExchanges = takesNotes || capturesTraffic
+        }
     }
     /// Whether there are notes. Checked at every step.
     private(set) var takesNotes = false
+    /// Whether somebody inspects the engine, so that questions and answers are counted. Checked at every such step.
+    private(set) var talliesExchanges = false
 
     /// Datagram sockets that have something to send.
     var unflushedDatagrams: [DatagramSession] = []
@@ -86,6 +91,7 @@ final class EngineState: EngineStorage {
         now = clock.now
         inflation = .ofEngine(now: now)
         capturesTraffic = configuration.capturesTraffic
+        talliesExchanges = capturesTraffic
         super.init(
             closed: ClosedSockets(limit: configuration.closedLimit, retention: configuration.closedRetention),
             ring: EventRing(capacity: configuration.eventCapacity))

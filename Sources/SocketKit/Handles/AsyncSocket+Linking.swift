@@ -25,6 +25,12 @@ extension AsyncSocket {
         server.command(.headRewritten(was: came, is: sent))
     }
 
+    /// Records on both legs that the client begins TLS inside another protocol, before the bytes that begin it. Call it on
+    /// the client's leg. Has no effect without a session.
+    package func markUpgraded(to server: AsyncSocket, _ inside: UpgradedProtocol, after offset: Int) {
+        for leg in [self, server] { leg.fact { $0?.perform(.faulted(.tlsUpgraded, inside.number, offset)) } }
+    }
+
     /// Taps the plaintext from now on, for snapshots and kept traffic, and shows a WebSocket if the first request is an
     /// upgrade. The tap changes, holds and answers nothing. `role` is the local side's role; `early` was read before.
     /// Has no effect without a session.

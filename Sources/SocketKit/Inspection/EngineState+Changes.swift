@@ -56,7 +56,9 @@ extension EngineState {
     private func noteAll() {
         var all = ChangeNotes(tapped: notes?.tapped ?? [])
         all.sessions.reserveCapacity(sessions.count)
+        let isFirst = !talliesExchanges
         for session in sessions.values {
+            if isFirst { session.connection?.joinTally() }
             session.isNoted = true
             all.sessions.append(session.id)
         }
@@ -154,7 +156,10 @@ extension EngineState {
     func stopPublishing() {
         tap([])
         notes = nil
-        for session in sessions.values { session.isNoted = false }
+        for session in sessions.values {
+            session.isNoted = false
+            if !capturesTraffic { session.connection?.rare?.exchanges = nil }
+        }
     }
 }
 

@@ -39,6 +39,8 @@ enum TLSReasons {
 package final class KeyLogFile: Sendable {
     private let path: String
     private let descriptor: Int32
+    /// Whether the file ends within a line, because the disk filled up.
+    private let isTorn = Lock(false)
     /// What could not be written, by file: the number of lines, and why the first of them was lost.
     private static let missing = Lock<[String: (count: Int, why: Int32)]>([:])
 
@@ -72,10 +74,15 @@ package final class KeyLogFile: Sendable {
 
     /// Writes a line. A handshake does not fail because of a full disk, so a line that is lost is counted.
     func add(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        let count = write(descriptor, bytes, bytes.count)
-        guard count < bytes.count else { return }
-        let why = count < 0 ? errno : ENOSPC
+        // The next line must not be joined to the part of one.
+        let (count, length, why) = isTorn.withLock { isTorn in
+            let bytes = Array(((isTorn ? "\n" : "") + line + "\n").utf8)
+            let count = write(descriptor, bytes, bytes.count)
+            let why = count < 0 ? errno : ENOSPC
+            if count > 0 { isTorn = count < bytes.count }
+            return (count, bytes.count, why)
+        }
+        guard count < length else { return }
         Self.missing.withLock { $0[path, default: (0, why)].count += 1 }
     }
 }

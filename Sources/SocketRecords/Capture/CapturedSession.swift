@@ -51,6 +51,8 @@ package struct CapturedSession: Sendable {
     /// Whether the items are also collected for `takeItems`, and those since its last call.
     var collectsItems = false
     private var passed: [TrafficItem] = []
+    /// Its questions and answers, from its first byte on.
+    @Rare private var tally: ExchangeTally? = nil
     /// When the last byte passed.
     private var lastByte: MonotonicTime?
 
@@ -265,8 +267,22 @@ package struct CapturedSession: Sendable {
                 if isSent { sent += UInt64(bytes.count) } else { received += UInt64(bytes.count) }
                 news.append((isSent ? .writeDone : .readDone, bytes.count, 0))
                 keep(bytes, bytes.count, isSent: isSent, time, limit, from: nil)
+                count(bytes, isSent: isSent, time)
             }
         }
+    }
+
+    private mutating func count(_ bytes: [UInt8], isSent: Bool, _ time: MonotonicTime) {
+        if tally == nil { tally = ExchangeTally(client: .sent, isJoined: beganBefore) }
+        guard let step = tally?.pass(isSent ? .sent : .received, bytes.count, at: time) else { return }
+        switch step {
+        case .more, .overlapped: return
+        case .asked: if TalkNature.isTLS(bytes) { tally?.hide() }
+        case .answered: if TalkNature.isUpgrade(bytes) { tally?.hide() }
+        }
+        guard tally?.wantsQuestion == true else { return }
+        let items = store.items
+        tally?.judge(items, after: step)
     }
 
     private mutating func keep(
@@ -308,6 +324,7 @@ package struct CapturedSession: Sendable {
         facts.isWriteShut = isWriteShut
         facts.activity.lastByte = lastByte
         facts.activity.peerClosed = peerClosed
+        if isStream { facts.exchanges = tally?.snapshot ?? ExchangeSnapshot() }
         if !isStream {
             var datagrams = DatagramSnapshot(mode: .continuous)
             datagrams.counters = counters

@@ -25,8 +25,8 @@ package indirect enum FactKind {
     /// A number that is at least 0.
     case number
     case text
-    /// One of these words.
-    case words([String])
+    /// One of these words, which are listed only if they are asked for. Each line that is told has its facts' kinds.
+    case oneOf(() -> [String])
     case time
     case span
     /// At most `limit` values.
@@ -67,8 +67,8 @@ extension WireCoder {
 
     /// Codes a fact. It is told only if `isKnown` is not false.
     package mutating func field<Value: WireValue>(
-        _ number: UInt32, _ value: inout Value, _ name: StaticString, _ text: StaticString,
-        after: StaticString? = nil, known isKnown: @autoclosure () -> Bool? = nil
+        _ number: UInt32, _ value: inout Value, _ name: String, _ text: String,
+        after: String? = nil, known isKnown: @autoclosure () -> Bool? = nil
     ) throws(WireError) {
         try field(number, &value)
         correct(&value)
@@ -77,8 +77,8 @@ extension WireCoder {
 
     /// Codes a fact that is told only if there is a value.
     package mutating func field<Value: WireValue>(
-        _ number: UInt32, _ value: inout Value?, _ name: StaticString, _ text: StaticString,
-        after: StaticString? = nil, known isKnown: @autoclosure () -> Bool? = nil
+        _ number: UInt32, _ value: inout Value?, _ name: String, _ text: String,
+        after: String? = nil, known isKnown: @autoclosure () -> Bool? = nil
     ) throws(WireError) {
         try field(number, &value)
         correct(&value)
@@ -87,8 +87,8 @@ extension WireCoder {
 
     /// Codes a fact that is a list, of which at most `limit` values are told.
     package mutating func field<Value: WireValue>(
-        _ number: UInt32, _ values: inout [Value], _ name: StaticString, _ text: StaticString,
-        after: StaticString? = nil, limit: Int? = nil, known isKnown: @autoclosure () -> Bool? = nil
+        _ number: UInt32, _ values: inout [Value], _ name: String, _ text: String,
+        after: String? = nil, limit: Int? = nil, known isKnown: @autoclosure () -> Bool? = nil
     ) throws(WireError) {
         try field(number, &values)
         tell { Fact(name, text, after, .list(Value.kind, limit: limit), .list(values.map(\.fact)), isKnown()) }
@@ -96,7 +96,7 @@ extension WireCoder {
 
     /// Codes a number with all its bits, as a fact.
     package mutating func exactField(
-        _ number: UInt32, _ value: inout Int, _ name: StaticString, _ text: StaticString
+        _ number: UInt32, _ value: inout Int, _ name: String, _ text: String
     ) throws(WireError) {
         try exactField(number, &value)
         tell { Fact(name, text, nil, .integer, value.fact, nil) }
@@ -117,12 +117,11 @@ extension WireCoder {
 
 extension Fact {
     fileprivate init(
-        _ name: StaticString, _ text: StaticString, _ after: StaticString?, _ kind: FactKind, _ value: FactValue,
+        _ name: String, _ text: String, _ after: String?, _ kind: FactKind, _ value: FactValue,
         _ isKnown: Bool?
     ) {
         self.init(
-            "\(name)", "\(text)", after: after.map { "\($0)" }, kind: isKnown == nil ? kind : kind.optional,
-            isKnown == false ? .none : value)
+            name, text, after: after, kind: isKnown == nil ? kind : kind.optional, isKnown == false ? .none : value)
     }
 
     fileprivate init(inlining kind: FactKind, _ value: FactValue) {
@@ -132,6 +131,9 @@ extension Fact {
 }
 
 extension FactKind {
+    /// One of these words.
+    package static func words(_ words: @autoclosure @escaping () -> [String]) -> FactKind { .oneOf(words) }
+
     /// The kind, or nothing.
     package var optional: FactKind { if case .maybe = self { self } else { .maybe(self) } }
 }

@@ -14,20 +14,27 @@ extension WireAlias {
 
 extension WireWord {
     package var fact: FactValue { .text(rawValue.snakeCased) }
-    package static var kind: FactKind { Self.words.map { .words($0.map(\.snakeCased)) } ?? .text }
-
-    /// The words of the type, or `nil` if it doesn't list them.
-    static var words: [String]? {
+    package static var kind: FactKind {
         func all<Words: CaseIterable>(_: Words.Type) -> [String] {
-            Words.allCases.compactMap { ($0 as? any WireWord)?.written }
+            Words.allCases.compactMap { ($0 as? any WireWord)?.written.snakeCased }
         }
-        return (Self.self as? any CaseIterable.Type).map { all($0) }
+        guard let type = Self.self as? any CaseIterable.Type else { return .text }
+        return .words(all(type))
     }
 }
 
 extension String {
     /// A Swift name as a word of JSON: `readPartial` becomes `read_partial`.
-    package var snakeCased: String { reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : String($1) } }
+    package var snakeCased: String {
+        let capitals: ClosedRange<UInt8> = 0x41...0x5A
+        guard utf8.contains(where: capitals.contains) else { return self }
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            if capitals.contains(byte) { bytes.append(UInt8(ascii: "_")) }
+            bytes.append(capitals.contains(byte) ? byte | 0x20 : byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }
 
 extension UInt64 {

@@ -13,6 +13,9 @@ extension SocketSnapshot {
         if kernel != nil { kernel?.makePlausible() }
         if webSocket != nil { webSocket?.makePlausible() }
         fault?.makePlausible()
+        if let exchanges, exchanges.spread.count > ExchangeSnapshot.bars {
+            self.exchanges?.spread = Array(exchanges.spread.prefix(ExchangeSnapshot.bars))
+        }
     }
 }
 

@@ -65,6 +65,7 @@ extension SocketSnapshot: WireMessage {
             """)
         try coder.field(
             37, &fault, "fault", "null unless rules or breakpoints apply to it: [faults](faults.md)", after: "relay")
+        try coder.inlined(38, &exchanges)
     }
 }
 

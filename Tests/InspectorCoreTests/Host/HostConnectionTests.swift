@@ -43,7 +43,7 @@ struct HostConnectionTests {
             }.found
         }
         let verdict = try #require(found { _ in 7 }.first)
-        #expect(verdict.lint == "accept-stuck" && verdict.severity == .warning)
+        #expect(verdict.lint == "loop-stuck" && verdict.severity == .warning)
         #expect(
             verdict.reason?.hasSuffix("thread 812 is running without a pause for 6.3s") == true,
             "\(verdict)")

@@ -6,8 +6,11 @@ import Testing
 /// What `host --metrics` tells Prometheus.
 @Suite("Metrics of the host")
 struct HostMetricsTests {
-    private func text(_ world: HostWorld, at times: [Double] = [10, 11, 11.31]) -> MetricsText {
-        let (found, _, judge) = world.judged(at: times)
+    private func text(
+        _ world: HostWorld, at times: [Double] = [10, 11, 11.31], also others: [Verdict] = []
+    ) -> MetricsText {
+        var (found, _, judge) = world.judged(at: times)
+        found += others
         let look = world.look(times[times.count - 1])
         var rows = HostRows()
         let snapshot = rows.snapshot(of: look, by: judge, found, wallNanoseconds: 1_700_000_000_250_000_000)
@@ -74,6 +77,22 @@ struct HostMetricsTests {
         #expect(samples("socktui_accept_queue_connections", metrics).count == HostMetrics.mostListeners)
     }
 
+    @Test(
+        "only the address of the peer is a fault elsewhere",
+        arguments: [
+            ("192.0.2.7:80", "far"), ("api.py[7]", "here"), ("api.py[7]+3", "here"), ("api.py[7] and b", "here"),
+        ])
+    func faults(subject: String, fault: String) {
+        var world = HostWorld()
+        world.program(7, "api.py")
+        let id = world.reach((7, 3), port: 80)
+        var verdict = Verdict("a claim")
+        (verdict.lint, verdict.subject, verdict.sockets) = ("unread", subject, [id])
+        verdict.processes = [HostProcess.ID(number: 7, start: 7)]
+        let told = samples("socktui_verdicts", text(world, at: [10], also: [verdict]))
+        #expect(told == ["{lint=\"unread\",severity=\"critical\",program=\"api.py\",fault=\"\(fault)\"} 1"])
+    }
+
     @Test("a program that a problem is about keeps its name, however many others have more sockets")
     func blamed() {
         var world = HostBlockingTests.deadlock()
@@ -88,7 +107,8 @@ struct HostMetricsTests {
     @Test(
         "a name is the program's, without its number, safe for a terminal and not too long",
         arguments: [
-            ("nginx[812]", "nginx"), ("a[1][22]", "a[1]"), ("[3]", "[3]"), ("kworker/0:1", "kworker/0:1"),
+            ("nginx[812]", "nginx"), ("a[1][22]", "a[1]"), ("[3]", "unknown"), ("", "unknown"),
+            ("kworker/0:1", "kworker/0:1"),
             (String(repeating: "ä", count: 100) + "[7]", String(repeating: "ä", count: 32)),
         ])
     func names(title: String, name: String) { #expect(HostMetrics.name(title) == name) }

@@ -144,7 +144,7 @@ struct HostWordsTests {
             return try #require(HostAnswer(.port(80), [], look, judge)).lines
         }
         let many = try lines(500)
-        #expect(many.prefix(2) == ["Nothing is wrong with 503 sockets.", ""])
+        #expect(many.prefix(2) == ["Nothing is wrong: 1 connection, no question waits.", ""])
         #expect(
             many.count == 5 && many[2].contains("Nothing is under way") && many[3].contains("Listens"),
             "\(many)")

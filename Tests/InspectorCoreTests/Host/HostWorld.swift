@@ -201,7 +201,8 @@ extension HostWorld {
             let look = world.look(time)
             var bare = HostLook(time: look.time, sockets: look.sockets)
             (bare.localPorts, bare.namespaces) = (look.localPorts, look.namespaces)
-            let wanted = judge.absorb(bare)
+            var wanted = judge.absorb(bare)
+            wanted.formUnion(judge.oldReach(in: look))
             // Only what was asked for is looked at, as the shell does; owners are known of all.
             var examined = look
             let numbers = Set(wanted.flatMap { look.owners[$0] ?? [] }.map(\.process))

@@ -34,7 +34,7 @@ struct InspectionPageTests {
         "InspectionRecord": "Record", "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder",
         "PeerEnd.Waiting": "Waiting",
         "FaultSnapshot": "Fault", "FaultSnapshot.Rule": "Rule", "FaultSnapshot.Hold": "Hold",
-        "InspectionAnswer": "Answer",
+        "InspectionAnswer": "Answer", "ExchangeSnapshot": "Exchanges",
     ]
 
     @Test("every field of every message is in the page, and nothing else")
@@ -150,7 +150,7 @@ struct InspectionPageTests {
             "SocketSnapshot+Wire", "InspectionMessages", "InspectionRecord", "InspectionCommand",
             "DatagramSnapshot+Wire",
             "TLSSnapshot+Wire", "WebSocketCommand+Wire", "WebSocketPicture+Wire", "WebSocketTraffic+Wire",
-            "WireVariants", "HostSnapshot+Wire",
+            "WireVariants", "HostSnapshot+Wire", "ExchangeSnapshot+Wire",
         ]
         var names: [String: [UInt32: String]] = [:]
         for file in files {

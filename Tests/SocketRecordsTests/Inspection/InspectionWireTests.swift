@@ -187,7 +187,7 @@ struct InspectionWireTests {
     func completeness() {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
         // Two of them, `host` and `ends`, are of sockets that no engine has: they are never on the wire.
-        #expect(count(SocketSnapshot.blank) == 38)
+        #expect(count(SocketSnapshot.blank) == 39)
         #expect(count(QueueSnapshot.blank) == 7)
         #expect(count(OperationSnapshot.blank) == 12)
         #expect(count(KernelSnapshot.blank) == 15)

@@ -24,14 +24,16 @@ package struct DetailDocument {
             return
         }
         if let ends = socket.ends {
-            rows = builder.identity + builder.captured(ends) + builder.warnings + builder.datagrams + builder.totals
+            let answers = builder.exchanges + builder.datagrams
+            rows = builder.identity + builder.captured(ends) + builder.warnings + answers + builder.totals
             return
         }
         let queues = socket.isLive || socket.role == .listener ? builder.queues : []
         let flags = socket.isLive ? builder.flags : []
-        let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams + builder.webSocketBlock
+        let facts = builder.identity + builder.kernel + builder.warnings
+        let talk = builder.exchanges + builder.datagrams + builder.webSocketBlock
         rows =
-            facts + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.webSocketHeads
+            facts + talk + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.webSocketHeads
             + builder.engine
     }
 }

@@ -63,10 +63,18 @@ package enum Header {
         if without < 3 { line.append("  closed \(model.shared.summary.closed)", Style(.closed)) }
         guard without < 2 else { return line }
         line.append(isNarrow ? "  " : "    ")
-        line.append("rx \(perSecond(model.shared.summary.receiveRate))", Style(.received))
-        line.append(" ")
-        line.append("tx \(perSecond(model.shared.summary.sendRate))", Style(.sent))
+        appendRates(model.shared, to: &line)
         return line
+    }
+
+    /// Appends the rates of all sessions. Those of a capture are named by the ends, as in its list.
+    private static func appendRates(_ shared: Shared, to line: inout Line) {
+        let (received, sent) = (perSecond(shared.summary.receiveRate), perSecond(shared.summary.sendRate))
+        let isCaptured = shared.listKind == .captured
+        let rates = isCaptured ? [("C>S", sent), ("S>C", received)] : [("rx", received), ("tx", sent)]
+        line.append("\(rates[0].0) \(rates[0].1)", Style(.received))
+        line.append(" ")
+        line.append("\(rates[1].0) \(rates[1].1)", Style(.sent))
     }
 
     /// Appends `REWIND 00:12.480 / 03:00.000 x1`. For a live run it adds where the history starts, if not at the

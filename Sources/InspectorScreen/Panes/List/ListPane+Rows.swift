@@ -35,10 +35,11 @@ extension ListPane {
         folded = nil
         guard kind == .host, shared.options.foldsWaiting, !filter.names(state: "time-wait") else { return }
         let waiting = sockets.indices.filter { sockets[$0].host?.state == .timeWait }
-        guard waiting.count > 1 else { return }
+        let count = waiting.reduce(0) { $0 + (sockets[$1].host?.alike ?? 1) }
+        guard count > 1 else { return }
         // The row stays with its socket, and the newest stays longest.
         let kept = waiting.first { sockets[$0].id == former?.row } ?? waiting[waiting.count - 1]
-        folded = Folded(row: sockets[kept].id, count: waiting.count)
+        folded = Folded(row: sockets[kept].id, count: count)
         let others = Set(waiting).subtracting([kept])
         sockets = sockets.indices.filter { !others.contains($0) }.map { sockets[$0] }
     }

@@ -87,7 +87,11 @@ package struct ListPane: Equatable, Sendable {
     package init() {}
 
     /// The order: the one chosen, or that of the kind if it does not have the column.
-    package var sorting: Sorting { chosen.flatMap { kind.sortable.contains($0.column) ? $0 : nil } ?? kind.order }
+    package var sorting: Sorting {
+        guard var chosen, let column = kind.column(like: chosen.column) else { return kind.order }
+        chosen.column = column
+        return chosen
+    }
 
     /// Whether the cursor moves to each new connection.
     package var follows: Bool { cursor == .newest }

@@ -15,12 +15,13 @@ extension TrafficState {
     private static let notYet = MonotonicTime(nanoseconds: .max)
 
     /// Dates files that were sent before this snapshot with its time, so that they are shown after the last of their
-    /// bytes.
+    /// bytes. One whose connection has closed was over by then.
     mutating func placeSentFiles(_ snapshot: EngineSnapshot) {
         for (id, files) in sentFiles where files.last?.time == Self.notYet {
+            let latest = snapshot.socket(id)?.closed?.time ?? snapshot.time
             sentFiles[id] = files.map { file in
                 var file = file
-                file.time = min(file.time, snapshot.time)
+                file.time = min(file.time, latest)
                 return file
             }
         }

@@ -167,7 +167,8 @@ extension TrafficDocument {
         }
         guard speaks(item) == nil else {
             sanitizer.append(speakerWords(item), to: &line)
-            return gap.map { appended(Gap(time: $0.time, isReply: false), to: line) } ?? line
+            let tells = socket?.exchanges != nil
+            return gap.map { appended(Gap(time: $0.time, isReply: $0.isReply && tells), to: line) } ?? line
         }
         line.append(Format.padded("t\(item.tag)", to: 4) + " ", style)
         if item.isInjected { line.append("INJECTED ", Style(.warn)) }

@@ -15,6 +15,7 @@ extension TrafficDocument {
             var last: TrafficItem?
             var (next, finSent): (UInt64?, MonotonicTime?)
             var askers: [SocketAddress: TrafficItem.Direction] = [:]
+            let answers = answers
             for item in items {
                 while let note = rest.first, Self.comesBefore(note.time, note.block, item) {
                     blocks.append(note.block)
@@ -33,12 +34,25 @@ extension TrafficDocument {
                 let gap = last.map { last in
                     // A peer may answer only what ends with our FIN.
                     let since = max(last.time, finSent ?? last.time)
-                    return Gap(time: max(.zero, item.time - since), isReply: isReply(item, to: last, askers))
+                    if let took = answers?[item.sequence] { return Gap(time: took, isReply: true) }
+                    let isReply = answers == nil && isReply(item, to: last, askers)
+                    return Gap(time: max(.zero, item.time - since), isReply: isReply)
                 }
                 last = item
                 blocks.append(Block(key: .item(item.sequence), content: .item(item, gap)))
             }
             return blocks + rest.map(\.block)
+        }
+
+        /// How long each question took to be answered, by the item that begins its answer, or `nil` if that cannot be
+        /// told from the items of a stream.
+        private var answers: [UInt64: Duration]? {
+            guard let socket, socket.exchanges != nil,
+                let list = Exchange.list(TrafficSnapshot(items: items), client: socket.clientDirection, count: nil)
+            else { return nil }
+            var answers: [UInt64: Duration] = [:]
+            for exchange in list { if let item = exchange.answer { answers[item] = exchange.firstByte } }
+            return answers
         }
 
         /// Whether an item answers the previous one. Only a peer that we connected to answers, because one that

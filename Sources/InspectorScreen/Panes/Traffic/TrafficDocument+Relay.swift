@@ -38,9 +38,12 @@ extension TrafficDocument {
         Style(goesToServer(item) ?? (item.direction == .sent) ? .sent : .received)
     }
 
+    /// Whether the client had begun TLS inside another protocol by then.
+    private func isCiphertext(_ item: TrafficItem) -> Bool { upgraded.map { item.time >= $0 } ?? false }
+
     /// `client 18 B`, `server 4096 of 8192 B so far`.
     func speakerWords(_ item: TrafficItem) -> String {
-        let name = speaks(item)?.rawValue ?? ""
+        let name = (speaks(item)?.rawValue ?? "") + (isCiphertext(item) ? ", ciphertext," : "")
         return switch item.state {
         case .complete: "\(name) \(item.done) B"
         case .inProgress: "\(name) \(item.total.map { "\(item.done) of \($0)" } ?? "\(item.done)") B so far"

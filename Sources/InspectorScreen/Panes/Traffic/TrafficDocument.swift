@@ -51,6 +51,8 @@ package struct TrafficDocument {
     let socket: SocketSnapshot?
     /// The tag of the operation that waits for a verdict.
     var askingTag: Int? { socket?.asking?.tag }
+    /// When the client began TLS inside another protocol, or `nil`.
+    private(set) var upgraded: MonotonicTime?
     /// The key that answers it.
     let answerKey: String
     /// The key that expands and folds an item.
@@ -82,6 +84,7 @@ package struct TrafficDocument {
         if hidden > 0 { blocks.append(Block(key: .hidden, content: .hidden(hidden))) }
         let merged = Merging(items: traffic.items, notes: Self.notes(model), socket: socket).blocks(without: isHidden)
         self.blocks = []
+        upgraded = merged.lazy.compactMap(Self.upgrade).first
         blocks += merged.flatMap(inParts)
         if traffic.items.count == hidden || model.selected == nil {
             for (index, text) in TrafficWords.empty(model).enumerated() {
@@ -147,6 +150,10 @@ package struct TrafficDocument {
             + parts(of: item).enumerated().map { index, piece in
                 Block(key: .part(item.sequence, index), content: .part(item, piece))
             }
+    }
+
+    private static func upgrade(_ block: Block) -> MonotonicTime? {
+        if case .note(let event) = block.content, event.kind == .tlsUpgraded { event.time } else { nil }
     }
 
     /// Whether an event is shown between the bytes. The end of a connection is shown below them.

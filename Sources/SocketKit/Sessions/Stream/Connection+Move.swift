@@ -120,6 +120,7 @@ extension EngineState {
             connector.summary = summary
             connection.connector = connector
         }
+        if talliesExchanges { connection.joinTally() }
         sessions[moved.id] = .stream(connection)
         connection.record(.movedHere, Int(moved.former.number))
         connection.performReads()

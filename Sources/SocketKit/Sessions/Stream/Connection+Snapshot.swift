@@ -69,6 +69,7 @@ extension Connection {
         if machine.isOpen { snapshot.activity.lastByte = lastActivity }
         snapshot.callbacks = handle.load(in: engine)?.callbacks(reading: snapshot.reading.current?.id, in: engine)
         snapshot.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting) ?? tap?.picture
+        if snapshot.webSocket == nil { snapshot.exchanges = exchangeFacts }
         snapshot.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {
             let isTCP = peer?.family.isIP ?? false
@@ -122,7 +123,8 @@ extension Connection {
     /// Whether the outline is all there is to show once the session has ended.
     var isPlain: Bool {
         layers.isEmpty && connector == nil
-            && (rare == nil || tap == nil && linked == nil && faultMeter == nil && rates == nil)
+            && (rare == nil
+                || tap == nil && linked == nil && faultMeter == nil && rates == nil && rare?.exchanges == nil)
             && machine.pendingWriteBytes == 0
     }
 

@@ -157,6 +157,7 @@ final class Connection: ConnectionStorage, EngineSession {
     }
 
     private func noteDifference() {
+        if engine.talliesExchanges { tallyExchanges() }
         if let rare, rare.cachedSnapshot != nil {
             rare.cachedSnapshot = nil
             recordIdle()

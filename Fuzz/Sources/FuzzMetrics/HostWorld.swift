@@ -1,0 +1,1 @@
+../../../Tests/InspectorCoreTests/Host/HostWorld.swift

@@ -1,0 +1,1 @@
+../../../Tests/InspectorCoreTests/Hostile/HostileHost.swift

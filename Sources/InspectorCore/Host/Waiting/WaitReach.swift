@@ -1,0 +1,79 @@
+import SocketCore
+
+/// Finds the sockets that a chain of waiting may lead through, by what the kernel says of them alone, so that the
+/// programs that have them open can be examined.
+struct WaitReach {
+    private let scene: HostScene
+    /// The owners of sockets, and the processes, as they are known by now.
+    private let look: HostLook
+    private(set) var sockets: Set<UInt64> = []
+
+    /// The most processes that are reached, and the most sockets of each that are followed.
+    private static let mostProcesses = 64
+    private static let mostSockets = 64
+
+    init(_ scene: HostScene, _ look: HostLook) { (self.scene, self.look) = (scene, look) }
+
+    private enum Way: CaseIterable { case up, down }
+
+    /// Follows from these processes to those that they ask, to those that ask them, and so on.
+    mutating func follow(from processes: some Sequence<Int32>) {
+        for way in Way.allCases {
+            var left = Array(processes), seen = Set(left)
+            while let process = left.popLast() {
+                for socket in next(of: process, way) {
+                    sockets.insert(socket.id)
+                    for owner in look.owners[socket.inode] ?? [] where seen.count < Self.mostProcesses {
+                        if seen.insert(owner.process).inserted { left.append(owner.process) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns both ends of the open questions that a process asks, or is asked.
+    private func next(of process: Int32, _ way: Way) -> [HostSocket] {
+        let own = (look.processes[process]?.sockets.values).map(Set.init) ?? []
+        var askers = own.compactMap { inode -> HostSocket? in
+            guard let socket = scene.socket(inode: inode), !socket.isListening else { return nil }
+            return way == .down ? socket : scene.peer(of: socket)
+        }.filter(mayAsk)
+        if way == .up { askers += waiting(at: own) }
+        askers.sort { ($0.tcp?.lastSent ?? .zero, $1.id) > ($1.tcp?.lastSent ?? .zero, $0.id) }
+        return askers.prefix(Self.mostSockets).flatMap { [$0] + answerers($0) }
+    }
+
+    /// Returns the askers of connections that wait to be accepted at one of these listeners.
+    private func waiting(at inodes: Set<UInt64>) -> [HostSocket] {
+        let full = inodes.compactMap { scene.socket(inode: $0) }.filter { $0.isListening && $0.receiveQueue ?? 0 > 0 }
+        guard !full.isEmpty else { return [] }
+        let ports = Set(full.compactMap { $0.local?.port })
+        return scene.sockets(scene.notable).compactMap { socket in
+            if socket.state == .synSent { return socket.peer?.port.map(ports.contains) == true ? socket : nil }
+            guard socket.inode == 0, !socket.isListening, socket.local?.port.map(ports.contains) == true else {
+                return nil
+            }
+            return scene.peer(of: socket)
+        }
+    }
+
+    private func answerers(_ asker: HostSocket) -> [HostSocket] {
+        if asker.state == .synSent { return [scene.listener(answering: asker)].compactMap { $0 } }
+        if asker.transport == .udp { return [scene.nameServer(answering: asker)].compactMap { $0 } }
+        guard let peer = scene.peer(of: asker) else { return [] }
+        return peer.inode == 0 ? scene.listeners(peer.local?.port, near: peer) : [peer]
+    }
+
+    /// Whether an end may wait for an answer, whatever its threads do.
+    func mayAsk(_ socket: HostSocket) -> Bool {
+        guard socket.inode != 0, !socket.isListening else { return false }
+        switch socket.transport {
+        case .tcp:
+            if socket.state == .synSent || scene.peer(of: socket)?.inode == 0 { return true }
+            return WaitQuestion.clock(socket) != .answered && !scene.isServerSide(socket)
+        case .udp: return socket.peer?.port == WaitQuestions.nameService
+        case .unixStream, .unixPacket: return socket.peerInode != 0
+        case .unixDatagram: return false
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import SocketCore
+
+/// Questions without an answer, and slow answers.
+extension Lint {
+    static let waiting: [Lint] = [
+        Lint(
+            "unanswered", as: .note, after: .seconds(5),
+            "a question has had no answer for %time; a warning once that time is set",
+            remedy: "ask what the other end waits for (socktui why); a long poll or a subscription looks the same",
+            unanswered
+        ).warningOnceSet(),
+        Lint(
+            "answer-slow", after: .seconds(1), "the latest answer took more than %time",
+            remedy: "sort by ANSWER to find the slow ones, and compare their questions ({talk} Traffic)",
+            isAllowed: true, answerSlow
+        ).evenWhereNothingHappens(),
+    ]
+
+    /// A question that took longer than this to ask is a stream of its own, and nobody may have to answer it.
+    private static let longestQuestion = Duration.seconds(1)
+
+    private static func unanswered(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
+        guard socket.phase == .connected, let facts = socket.exchanges, let since = facts.unansweredSince,
+            // Of a relayed connection, the server's leg tells.
+            it.leg == nil || socket.role == .client,
+            // The other end has what was asked.
+            socket.writing.pendingBytes == 0, socket.kernel?.sendQueue ?? 0 == 0, !socket.isHeldBack,
+            socket.activity.peerClosed == nil
+        else { return nil }
+        let asked = max(since, socket.activity.lastByte ?? since)
+        guard now - asked > after, facts.median != nil || asked - since <= longestQuestion else { return nil }
+        return Verdict(
+            "asked \(Format.size(Int(clamping: facts.unansweredBytes))) \(Format.duration(now - asked)) ago, and nothing answered",
+            lasting: now - asked)
+    }
+
+    private static func answerSlow(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard let facts = it.socket.exchanges, let last = facts.last, last > after,
+            it.leg == nil || it.socket.role == .client
+        else { return nil }
+        let usual = facts.median.map { "; the median is \(Format.duration($0))" } ?? ""
+        return Verdict("the latest answer took \(Format.duration(last))\(usual)", lasting: last)
+    }
+}

@@ -1,0 +1,67 @@
+/// One question and its answer, as kept traffic shows them.
+package struct Exchange: Equatable, Sendable {
+    /// The number of the question on its connection, from 1.
+    package var number: UInt64
+    /// When the question began.
+    package var began: MonotonicTime
+    package var askedBytes = 0
+    package var answeredBytes = 0
+    /// From the first byte of the question to the first byte of its answer, or `nil` without an answer.
+    package var firstByte: Duration?
+    /// From the first byte of the question to the last part of its answer, or `nil` without an answer.
+    package var took: Duration?
+    /// The first bytes of the question.
+    package var question: [UInt8]
+    /// The sequence numbers of the items with which question and answer begin.
+    package var place: UInt64
+    package var answer: UInt64?
+
+    /// The most bytes of a question that are kept here.
+    package static let head = 256
+
+    /// Returns the exchanges in kept traffic, or `nil` if questions overlap or the traffic doesn't tell. `count` is how
+    /// many questions there were in all, which tells the numbers if earlier traffic was dropped.
+    package static func list(
+        _ traffic: TrafficSnapshot, client: TrafficItem.Direction, count: UInt64?
+    ) -> [Exchange]? {
+        let isCut = (traffic.items.first?.sequence ?? 0) > 0
+        var tally = ExchangeTally(client: client, isJoined: isCut)
+        var list: [Exchange] = []
+        for (index, item) in traffic.items.enumerated() where item.done > 0 {
+            guard item.webSocket == nil, item.address == nil else { return nil }
+            let step = tally.pass(item.direction, item.done, at: item.time)
+            if tally.wantsQuestion { tally.judge(Array(traffic.items[...index]), after: step) }
+            if tally.isOver { return nil }
+            add(item, step, isAsking: item.direction == client, to: &list)
+        }
+        let earlier = isCut ? (count ?? 0) - min(count ?? 0, UInt64(list.count)) : 0
+        for index in list.indices { list[index].number = earlier + UInt64(index) + 1 }
+        return list
+    }
+
+    private static func add(
+        _ item: TrafficItem, _ step: ExchangeTally.Step, isAsking: Bool, to list: inout [Exchange]
+    ) {
+        if step == .asked {
+            list.append(
+                Exchange(number: 0, began: item.time, question: Array(item.bytes.prefix(head)), place: item.sequence))
+        }
+        guard let last = list.indices.last else { return }
+        if isAsking {
+            list[last].askedBytes += item.done
+        } else {
+            list[last].answeredBytes += item.done
+            list[last].took = item.time - list[last].began
+        }
+        guard case .answered(let nanoseconds) = step else { return }
+        (list[last].firstByte, list[last].answer) = (nanoseconds.map { .nanoseconds($0) }, item.sequence)
+    }
+
+    /// The first line of the question.
+    package var firstLine: ArraySlice<UInt8> { question.prefix { $0 != 0x0A && $0 != 0x0D } }
+}
+
+extension SocketSnapshot {
+    /// The direction of what its client sends.
+    package var clientDirection: TrafficItem.Direction { role == .client ? .sent : .received }
+}
