@@ -13,10 +13,7 @@ struct OtherEnds {
     init(_ system: HostSystem) { (self.system, table) = (system, ProcessTable(system)) }
 
     /// Returns what is known of the other end of each of these sockets. `process` returns a session's process.
-    /// - Parameter budget: The time to spend on a search of all processes for new owners, which the next calls continue.
-    mutating func find(
-        _ sockets: [SocketSnapshot], budget: Duration? = nil, process: (SocketID) -> Int
-    ) -> [SocketID: PeerEnd] {
+    mutating func find(_ sockets: [SocketSnapshot], process: (SocketID) -> Int) -> [SocketID: PeerEnd] {
         guard let query = SocketQuery(system) else { return [:] }
         func ask(_ socket: SocketSnapshot) -> HostSocket? {
             guard let local = socket.local, let peer = socket.peer else { return nil }
@@ -32,8 +29,7 @@ struct OtherEnds {
         }
         var answers: [SocketID: HostSocket] = [:]
         for socket in sockets where socket.role != .listener { answers[socket.id] = ask(socket) }
-        let inodes = Set(answers.values.map(\.inode)).union(waiting.values.joined().compactMap(\.client))
-        learn(inodes, budget) { inode in
+        learn(Set(answers.values.map(\.inode)).union(waiting.values.joined().compactMap(\.client))) { inode in
             sockets.first { answers[$0.id]?.inode == inode }.map { ask($0)?.inode != inode } ?? false
         }
         return answers.mapValues(end).merging(waiting.mapValues(end)) { first, _ in first }
@@ -43,11 +39,11 @@ struct OtherEnds {
     ///
     /// A socket may close between the kernel's answer and this call. The answer then still concerns its last known
     /// owner. `isGone` asks the kernel again.
-    private mutating func learn(_ inodes: Set<UInt64>, _ budget: Duration?, isGone: (UInt64) -> Bool) {
+    private mutating func learn(_ inodes: Set<UInt64>, isGone: (UInt64) -> Bool) {
         table.begin()
         var found = owners(of: inodes)
         if found.count < inodes.count {
-            table.findNew(inodes, budget: budget)
+            table.findNew(inodes)
             found.merge(owners(of: inodes.subtracting(found.keys))) { first, _ in first }
         }
         for inode in inodes where found[inode] == nil {

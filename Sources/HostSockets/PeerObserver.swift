@@ -23,8 +23,6 @@ package final class PeerObserver: Sendable {
     private static let limit = 128
     /// The minimum interval between two rounds on the same snapshot.
     private static let glance = Duration.milliseconds(500)
-    /// The time that a round may spend on the processes of the host.
-    private static let budget = Duration.milliseconds(50)
 
     /// - Parameter tell: called with the result, on the observer's queue. Not called if the result is unchanged.
     package init(_ system: HostSystem = .live, tell: @escaping @Sendable ([SocketID: PeerEnd]) -> Void) {
@@ -48,7 +46,7 @@ package final class PeerObserver: Sendable {
         guard isDue else { return }
         let wanted = Self.connections(in: snapshot, asked)
         queue.async { @Sendable [self] in
-            let found = ends.withLock { $0.find(wanted, budget: Self.budget, process: process) }
+            let found = ends.withLock { $0.find(wanted, process: process) }
             let isNew = state.withLock { state in
                 defer { (state.isBusy, state.told) = (false, found) }
                 return state.told != found

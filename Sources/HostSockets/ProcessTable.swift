@@ -46,8 +46,6 @@ struct ProcessTable {
     private var unowned: [UInt64: MonotonicTime] = [:]
     private var nextScan = MonotonicTime.zero
     private var rounds = ScanRounds()
-    /// A search for the owners of these sockets: the processes still to scan, in reverse order, and the time spent.
-    private var search: (inodes: Set<UInt64>, processes: [Int32], spent: Duration) = ([], [], .zero)
     /// The processes already compared with /proc for this snapshot, and whether each one exists.
     private var checked: [Int32: Bool] = [:]
     let privilege: Privilege
@@ -93,26 +91,17 @@ struct ProcessTable {
     /// Starts a snapshot of known processes only.
     mutating func begin() { checked.removeAll(keepingCapacity: true) }
 
-    /// Finds the owners of these sockets by scanning all processes if one of them is new, continued by the next calls
-    /// once the budget is spent. A socket whose owner was not found is not searched for again. On hosts with many
-    /// short-lived sockets, scanning uses at most 1 % of a core.
-    mutating func findNew(_ inodes: Set<UInt64>, budget: Duration? = nil) {
+    /// Finds the owners of these sockets by scanning all processes if one of them is new. A socket whose owner was not
+    /// found is not searched for again. On hosts with many short-lived sockets, scanning uses at most 1 % of a core.
+    mutating func findNew(_ inodes: Set<UInt64>) {
         unowned = unowned.filter { inodes.contains($0.key) }
-        let began = system.now()
-        if search.processes.isEmpty {
-            guard began >= nextScan, inodes.contains(where: { owners[$0] == nil && unowned[$0] == nil }) else { return }
-            refresh(budget: .zero)
-            search = (inodes, ((try? system.numbers("/proc")) ?? []).sorted(by: >), .zero)
-        }
-        while let number = search.processes.popLast() {
-            if checked[number] == nil { scan(number) }
-            if let budget, system.now() - began >= budget { break }
-        }
+        let now = system.now()
+        guard now >= nextScan, inodes.contains(where: { owners[$0] == nil && unowned[$0] == nil }) else { return }
+        refresh()
+        for number in entries.keys.sorted() where checked[number] == nil { scan(number) }
         let end = system.now()
-        search.spent += end - began
-        guard search.processes.isEmpty else { return }
-        nextScan = end + max(.seconds(1), search.spent * 100)
-        for inode in inodes.intersection(search.inodes) where owners[inode] == nil { unowned[inode] = end }
+        nextScan = end + max(.seconds(1), (end - now) * 100)
+        for inode in inodes where owners[inode] == nil { unowned[inode] = end }
     }
 
     /// Scans processes in turn until the owners of these sockets are found, or the budget is spent.
