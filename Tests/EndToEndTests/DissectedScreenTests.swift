@@ -58,6 +58,8 @@ struct DissectedScreenTests {
         let inspection = try Inspection("open \(file)", width: 120, height: 60)
         try inspection.wait(for: "#1")
         try inspection.tmux.keys("Enter")
+        // The server's port may be one that tshark takes for another protocol's.
+        try inspection.send(":decode-as tcp.port==\(server.port),http")
         try inspection.send(":view dissected")
         try inspection.wait(for: "HTTP  GET /nothing HTTP/1.0")
         try inspection.wait(for: "404 File not found")
