@@ -65,10 +65,12 @@ struct VerdictProgramTests {
         /// Looks until this many things are urgent: who is at the other ends is found a look later than the wait for them.
         func isUrgent(_ count: Int) -> Bool { eventually(within: .seconds(60)) { look().urgent == count } }
 
-        /// Whether the other end of a leg holds unread bytes.
+        /// Whether the other end of a leg holds unread bytes, and a look has taken that in. Asked first: what is found
+        /// during a look is taken in by the next one.
         var hasUnreadThere: Bool {
+            let isFound = ends.found.withLock { $0.values.contains { $0.unread ?? 0 > 0 && $0.program != nil } }
             _ = look()
-            return ends.found.withLock { $0.values.contains { $0.unread ?? 0 > 0 && $0.program != nil } }
+            return isFound
         }
     }
 
