@@ -247,7 +247,10 @@ package final class HostObserver: Sendable {
 
     /// Returns the processes with a name: their `comm`, the base name of their first argument, or the name that they
     /// are shown under. This process is never among them.
-    package func processes(named name: String) -> [HostProcess] {
+    package func processes(named name: String) -> [HostProcess] { processes { $0.contains(name) } }
+
+    /// Returns the processes of whose names this holds.
+    package func processes(where isMeant: ([String]) -> Bool) -> [HostProcess] {
         table.withLock { table in
             table.refresh()
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
@@ -257,7 +260,7 @@ package final class HostObserver: Sendable {
                 var process = reader.light(entry)
                 process.name = ProgramName.helpful(arguments, command: entry.stat.command)
                 let names = [process.command, process.name] + arguments.prefix(1).map(ProgramName.base)
-                return names.contains(name) ? process : nil
+                return isMeant(names) ? process : nil
             }.sorted { $0.id.number < $1.id.number }
         }
     }

@@ -233,6 +233,13 @@ struct ArgumentParserTests {
         arguments: [
             ("--bogus", "--bogus: no such option; see socktui --help"),
             ("--hlep", "--hlep: no such option; did you mean --help?"),
+            ("open f --find x", "--find: no such option; see socktui open --help"),
+            ("relay :1 :2 --falt x", "--falt: no such option; did you mean --fault?"),
+            ("why 7 --once", "--once: cannot be used with why"),
+            (
+                "host --check --once",
+                "--once: cannot be used with --check: one look cannot tell how long bytes wait"
+            ),
             ("conect h:1", "conect: no such command; did you mean connect?"),
             (
                 "localhost:80",

@@ -2,12 +2,13 @@ import SocketCore
 import SocketWorkshop
 
 /// What a user typed in an address field: `host:port`, `[::1]:port`, `unix:/path`, `udp://host:port`, `listen :8080`,
-/// `relay :9000 host:80`, `attach 4242`, `demo`.
+/// `relay :9000 host:80`, `attach 4242`, `host`, `demo`.
 package enum AddressLine: Equatable, Sendable {
     case connect(OpenTarget)
     case listen(OpenTarget)
     case relay(RelayRequest)
     case attach(String)
+    case host
     case demo
 
     /// A sentence that says what is wrong.
@@ -22,6 +23,7 @@ package enum AddressLine: Equatable, Sendable {
             return .failure(Failure(message: "type an address such as localhost:8080"))
         }
         if words == ["demo"] { return .success(.demo) }
+        if words == ["host"] { return .success(.host) }
         switch first {
         case "attach": return attach(words.dropFirst())
         case "relay": return relay(Array(words.dropFirst()))

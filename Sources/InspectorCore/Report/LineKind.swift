@@ -151,7 +151,7 @@ extension FactTeller {
             tell("subject", finding?.subject, "the program at fault, as `python3[77]`, or an address; null if unknown")
             tell("for_seconds", finding?.lasting, "how long, at least; null if it is not a matter of time")
             tell.always("sentence", finding?.sentence, "what is wrong")
-            tell("remedy", remedy, "what to do")
+            tell("remedy", remedy, "what to do; null where that suits our own connections only")
             tell(
                 "next", finding?.next ?? remedy,
                 "a command that shows more if the program at fault is known, otherwise the remedy")

@@ -5,7 +5,6 @@ import SocketCore
 package struct HostOptions: Equatable {
     /// How long to look, or `nil` for one second and then until problems of stalled bytes are proven.
     package var span: Duration?
-    package var isOnce = false
     package var isJSON = false
     /// What `why` says.
     package var answer = HostAnswer.Options()

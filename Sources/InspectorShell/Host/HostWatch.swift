@@ -64,11 +64,16 @@ package struct HostWatch {
     /// Returns the processes of that name.
     package func processes(named name: String) -> [Int32] { observer.processes(named: name).map(\.id.number) }
 
+    /// Returns the name of a process that has this text in its name.
+    package func name(with text: String) -> String? {
+        observer.processes { names in names.contains { $0.contains(text) } }.first?.name
+    }
+
     /// Looks for one second, and then until problems of stalled bytes are proven or cleared, at most for `span`, as
     /// `--check` does. `isMeant` selects the sockets whose programs are examined even if nothing seems wrong with them.
     /// Undecided problems of other sockets are not waited for, unless they are related to these.
     package mutating func settle(
-        span: Duration?, isOnce: Bool = false, processes: [Int32] = [],
+        span: Duration?, processes: [Int32] = [],
         about isMeant: ((HostSocket) -> Bool)? = nil
     ) throws(HostObserver.Problem) {
         let began = ContinuousClock.now
@@ -91,7 +96,6 @@ package struct HostWatch {
             }
         }
         try see(readsPrograms: false)
-        if isOnce { return try seeAll() }
         try pause(Self.first)
         try seeAll()
         // A single look is not enough to report a problem.

@@ -25,6 +25,9 @@ extension CommandTable {
             }
             if request.checksHost {
                 try request.checkPeeks(with: "--check")
+                if request.isOnce {
+                    throw UsageError("--once", "cannot be used with --check: one look cannot tell how long bytes wait")
+                }
                 return .hostCheck
             }
             if let metrics = request.metrics { return try request.metricsMode(metrics) }
@@ -126,7 +129,7 @@ extension CommandTable.Request {
     /// Passes the other options on to the inspection of the host.
     fileprivate mutating func noteHost(_ filter: String) {
         invocation.host.filter = filter
-        (invocation.host.isOnce, invocation.host.isJSON) = (isOnce, isJSON)
+        invocation.host.isJSON = isJSON
     }
 }
 

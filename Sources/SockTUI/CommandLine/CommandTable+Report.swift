@@ -26,7 +26,7 @@ extension CommandTable {
             (text, request) throws(UsageError) in
             request.invocation.report.every = try duration(text, "--every")
         },
-        Option(name: "--once", commands: runs.union(["why"]), help: "print one snapshot, and end") {
+        Option(name: "--once", commands: runs, help: "print one snapshot, and end") {
             (_, request) throws(UsageError) in request.isOnce = true
         },
         Option(

@@ -12,7 +12,7 @@ extension HostSnapshot: WireMessage {
         try coder.field(3, &cookie)
         try coder.field(4, &namespace)
         try coder.field(5, &inode, "inode", "its inode")
-        try coder.field(6, &user, "user", "the user that owns it", after: "")
+        try coder.field(6, &user, "user", "the user that owns it; null if no program has it open", after: "")
         try coder.field(7, &program, "program", "its program; null if unknown", after: "")
         try coder.field(8, &process, "process", "the process of that program", after: "program")
         try coder.field(9, &programUser)

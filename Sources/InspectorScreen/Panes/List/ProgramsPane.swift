@@ -93,7 +93,7 @@ extension ProgramsPane.Owner {
 }
 
 extension HostSnapshot {
-    fileprivate var ownerTitle: String { program ?? (inode == 0 ? "no program" : programUserText) }
+    fileprivate var ownerTitle: String { program ?? (user == nil ? "no program" : programUserText) }
 }
 
 extension ProgramsPane.Row {
