@@ -82,6 +82,23 @@ struct FoundTests {
         #expect(model.list.found?.matches.count == 4)
     }
 
+    @Test("What is searched while a file is read is searched again at its end")
+    func whileReading() {
+        var model = World.model(once: true)
+        var file = ProgramInfo(outside: "a.pcap", process: 0, ordinal: 0)
+        file.progress = 40
+        _ = model.update(.programs(ProgramNews(programs: [file])))
+        _ = model.update(.command("find p2"))
+        var news = FindProgress(number: 1)
+        news.isOver = true
+        _ = model.update(.found(news))
+        let screen = draw(model, size).text
+        #expect(screen.contains("the file is still being read") && !screen.contains("no kept payload"))
+        file.progress = nil
+        let effects = model.update(.programs(ProgramNews(programs: [file])))
+        #expect(effects.contains { if case .find(let again) = $0 { again.number == 2 } else { false } })
+    }
+
     @Test("Enter goes to the match, as soon as the traffic of its connection is known")
     func jump() {
         var model = FoundWorld.model(ascii: true, size)

@@ -218,6 +218,12 @@ struct ArgumentParserTests {
         #expect(try parse("connect h:1 --expect a").report.expectations.map(\.limit) == [.seconds(10)])
     }
 
+    @Test("the start screen opens a command, or says that it is for the shell")
+    func startScreen() {
+        let opened: Set = ["host", "attach", "connect", "listen", "relay", "demo"]
+        #expect(AddressLine.ofShell.union(opened) == Set(CommandTable.words.map(\.name)))
+    }
+
     @Test("- makes standard input and output the peer's, whose FIN does not end what is sent")
     func carriesBytes() throws {
         let client = try parse("connect h:1 -")

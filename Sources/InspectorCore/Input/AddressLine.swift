@@ -29,9 +29,16 @@ package enum AddressLine: Equatable, Sendable {
         case "relay": return relay(Array(words.dropFirst()))
         case "listen": return endpoint(words.dropFirst(), listens: true)
         case "connect": return endpoint(words.dropFirst(), listens: false)
+        case _ where words.count > 1 && Self.ofShell.contains(first):
+            return .failure(Failure(message: "\(first) is for the shell; quit, and run socktui \(text)"))
         default: return endpoint(words[...], listens: listens)
         }
     }
+
+    /// The commands that only the command line has. A host of such a name is reached by `NAME:PORT`.
+    package static let ofShell: Set<String> = [
+        "why", "capture", "run", "open", "export", "replay", "sweep", "ctl", "mcp", "config", "completions", "help",
+    ]
 
     /// Parses a process number, a program's name or a path.
     private static func attach(_ words: ArraySlice<String>) -> Result<AddressLine, Failure> {

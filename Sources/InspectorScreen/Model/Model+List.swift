@@ -180,6 +180,12 @@ extension Model {
         return [.find(request)]
     }
 
+    /// Searches again what was searched while the file was being read: the connections after those had not been there.
+    mutating func findAgain() -> [Effect] {
+        guard let request = list.found?.request, request.until == nil else { return [] }
+        return [.find(list.find(request.search, in: shared))]
+    }
+
     /// Adds the matches since the last message.
     mutating func found(_ news: FindProgress) {
         let isFirst = list.found?.current == nil

@@ -69,6 +69,7 @@ extension Model {
     /// Handles an answer: the snapshot by what its programs are now, and the exit of the running program at last.
     private mutating func absorb(_ answer: Answer) -> [Effect] {
         absorb(answer.recording)
+        let wasReading = shared.isReadingFile
         if let news = answer.programs { absorb(news) }
         var effects: [Effect] = []
         if let snapshot = answer.snapshot {
@@ -77,6 +78,7 @@ extension Model {
             effects = noteHeld(snapshot)
         }
         if let news = answer.child { absorb(news) }
+        if wasReading, !shared.isReadingFile { effects += findAgain() }
         return effects
     }
 

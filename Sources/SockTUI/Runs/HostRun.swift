@@ -78,7 +78,7 @@ enum HostRun {
             options.isJSON
             ? json(found, count, watch.look) : lines(found, count, watch.look, isFiltered: !options.filter.isEmpty)
         let hidden = watch.look.hidden
-        var status: Int32 = found.contains { $0.severity >= options.level } ? 1 : 0
+        var status: Int32 = found.contains { $0.severity >= options.level ?? .warning } ? 1 : 0
         if options.isStrict, hidden.processes + hidden.calls + hidden.sockets + hidden.namespaces > 0 {
             status = Program.complain("--strict: part of the host could not be examined", status: .hidden)
         }

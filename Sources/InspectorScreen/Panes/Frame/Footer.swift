@@ -89,7 +89,10 @@ package enum Footer {
     private static func usual(_ model: Model) -> String {
         switch model.tab {
         case .list:
-            if let found = model.list.found { return Shorten.clause(found.words, to: model.size.width - 2) }
+            if let found = model.list.found {
+                let words = model.shared.isReadingFile ? "the file is still being read; " + found.words : found.words
+                return Shorten.clause(words, to: model.size.width - 2)
+            }
             if let programs = model.list.programs {
                 let socket = Format.count(programs.rows.reduce(0) { $0 + $1.count }, "socket")
                 return "\(Format.count(programs.rows.count, "program")) with \(socket), the worst first"

@@ -21,7 +21,8 @@ enum FoundView {
         }
         guard found.matches.isEmpty, body.height > 0 else { return }
         var line = Line("  ")
-        let state = found.progress.isOver ? "no kept payload contains " : "searching for "
+        let isOver = found.progress.isOver && !model.shared.isReadingFile
+        let state = isOver ? "no kept payload contains " : "searching for "
         model.sanitizer.append(state + found.request.search.text, Style(.dim), to: &line)
         canvas.draw(line, row: 0, in: body, model.glyphs)
     }
