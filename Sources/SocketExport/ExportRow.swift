@@ -151,15 +151,15 @@ package struct ExportIndex: Sendable {
     private func row(of index: Int, _ session: CapturedSession) -> ExportRow {
         let interface = flows[index].interface
         let name = interface?.name ?? ""
-        let number = isOurs && name.hasPrefix("#") ? UInt64(name.dropFirst().prefix { $0.isNumber }) : nil
-        let id = number.map { SocketID($0) } ?? session.id
+        let known = isOurs && name.hasPrefix("#") ? SocketID(recorded: name.dropFirst().prefix { $0 != " " }) : nil
+        let id = known ?? session.id
         var snapshot = session.snapshot
         snapshot.id = id
-        if let known = latest[id], number != nil { snapshot = known }
+        if known != nil, let latest = latest[id] { snapshot = latest }
         // In a recording by this program the local end is the socket's. In any other file it is the client's.
-        let isServer = number != nil && snapshot.role == .accepted
+        let isServer = known != nil && snapshot.role == .accepted
         let client = flows[index].client ?? (isServer ? session.peer : session.local)
-        let isPlaintext = number != nil && name.hasSuffix(" plaintext")
+        let isPlaintext = known != nil && name.hasSuffix(" plaintext")
         return ExportRow(
             snapshot: snapshot, flows: [index], flow: index, isPlaintext: isPlaintext, isStream: session.isStream,
             client: client, target: target(of: snapshot, isPlaintext: isPlaintext, isServer: isServer))
