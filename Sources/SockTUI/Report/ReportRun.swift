@@ -145,6 +145,7 @@ final class ReportRun {
         let end = ContinuousClock.now + (farewell.isClosing ? .zero : SnapshotPull.tick)
         var request = SnapshotRequest(kernel: .all, eventsFrom: isOnce ? 0 : lines.nextEvent)
         (request.instant, request.jump) = (instant, instant == nil ? 0 : 1)
+        if let last, last.sockets.count > QuietLook.many { request.kernelAge = QuietLook.limit }
         if pull.request(request) { openings.noteRequest() }
         var hasSnapshot = false
         while !hasSnapshot || ContinuousClock.now < end && conversation?.verdict == nil {

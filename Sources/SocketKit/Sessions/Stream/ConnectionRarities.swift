@@ -27,6 +27,8 @@ final class ConnectionRarities {
     var rates = Rare<ConnectionRates>()
     /// The snapshot, or `nil` if it must be rebuilt.
     var cachedSnapshot: SocketSnapshot?
+    /// When it was made, and the kernel asked for its part.
+    var kernelAsked = MonotonicTime.zero
     /// The handle's `hasInlineDelegate` when the snapshot was cached.
     var cachedInlineDelegate: Bool?
 }
