@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
 import Testing
 
@@ -71,6 +72,17 @@ struct AnswerTimeTests {
         var silent = row.socket
         silent.exchanges = ExchangeSnapshot()
         #expect(ListKind.sockets.rare(in: [Listed(silent)], sight).isEmpty)
+    }
+
+    @Test(
+        "at 80 columns the byte rates give way to answers, and what is queued for writing stays",
+        arguments: [
+            (["waiting", "answer", "worst"], ["writing", "waiting", "answer", "warnings"]),
+            ([], ["writing", "rx", "tx", "warnings"]),
+        ])
+    func widths(needed: [String], shown: [String]) {
+        let layout = ListLayout(.sockets, width: 80, idWidth: 4, optional: Set(needed))
+        #expect(layout.places.map(\.column.name) == ["id", "mark", "state", "peer", "reading"] + shown)
     }
 
     @Test("kept traffic is a list of exchanges, whose numbers end with the latest")
