@@ -32,6 +32,19 @@ struct QuietLookTests {
         #expect(quiet.answer(SnapshotRequest(kernel: .none, eventsFrom: 7), 7, .zero) == nil)
     }
 
+    @Test(
+        "the more sockets there are, the less often they are asked, up to a limit",
+        arguments: [
+            (1_999, 1), (2_000, 2), (9_500, 5), (40_000, 5),
+        ])
+    func thousands(sockets: Int, seconds: Int64) {
+        let quiet = QuietLook()
+        quiet.keep(Self.look(sockets: sockets, next: 7), for: Self.request(from: 0))
+        let due = MonotonicTime(nanoseconds: seconds * 1_000_000_000)
+        #expect(quiet.answer(Self.request(from: 7), 7, due + .nanoseconds(-1)) != nil)
+        #expect(quiet.answer(Self.request(from: 7), 7, due) == nil)
+    }
+
     @Test("few sockets are asked each time")
     func few() {
         let quiet = QuietLook(many: 2)
