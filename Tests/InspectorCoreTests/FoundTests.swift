@@ -38,6 +38,20 @@ struct FoundTests {
         #expect(progress.searched == 1 && progress.unknown == 1)
     }
 
+    @Test("What is no longer listed is not searched, and is counted first")
+    func unlisted() {
+        var world = World.full
+        world.counters.opened = UInt64(world.sockets.count) + 7_488
+        var model = World.model(once: true)
+        _ = model.update(.snapshot(world))
+        _ = model.update(.command("find p2"))
+        var progress = FindProgress(number: 1)
+        (progress.searched, progress.count, progress.isOver) = (256, 1_180, true)
+        _ = model.update(.found(progress))
+        let words = "1180 matches in 0+ of 256 connections; 7488 earlier sessions not searched, the first 0 listed"
+        #expect(model.list.found?.words == words)
+    }
+
     @Test("A row shows its match, however little room there is", arguments: [40, 60, 80, 120])
     func excerpts(width: Int) {
         var model = World.model(once: true)

@@ -31,7 +31,7 @@ extension Lint {
         let asked = max(since, socket.activity.lastByte ?? since)
         guard now - asked > after, facts.median != nil || asked - since <= longestQuestion else { return nil }
         return Verdict(
-            "asked \(Format.size(Int(clamping: facts.unansweredBytes))) \(Format.duration(now - asked)) ago, and nothing answered",
+            "a question of \(Format.size(Int(clamping: facts.unansweredBytes))) has had no answer for \(Format.duration(now - asked))",
             lasting: now - asked)
     }
 

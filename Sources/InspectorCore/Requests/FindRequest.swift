@@ -8,6 +8,8 @@ package struct FindRequest: Equatable, Sendable {
     package var sockets: [SocketID]
     /// The instant that is shown, after which nothing is searched, or `nil` if that is the present or the end.
     package var until: MonotonicTime?
+    /// The number of earlier sessions that are no longer listed, and not searched.
+    package var unlisted = 0
 
     package init(number: Int, search: PayloadSearch, sockets: [SocketID]) {
         (self.number, self.search, self.sockets) = (number, search, sockets)

@@ -84,7 +84,9 @@ final class ReportRun {
             return nil
         }
         let passed = ContinuousClock.now - begin
-        let isLate = passed > (span ?? .zero) + Self.limit && openings.child == nil
+        // A large file takes as long as it takes: a part of it is not its state.
+        let isReading = openings.programs?.contains { $0.progress != nil } ?? false
+        let isLate = passed > (span ?? .zero) + Self.limit && openings.child == nil && !isReading
         if let last, passed > span ?? Self.moment, hasAnswered && openings.isSettled(last) || isLate {
             return finish(absorb(last))
         }

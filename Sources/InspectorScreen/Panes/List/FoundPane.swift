@@ -42,8 +42,10 @@ package struct FoundPane: Equatable, Sendable {
         var text = "\(progress.count) match" + (progress.count == 1 ? "" : "es")
         let done = progress.searched + progress.unknown
         if progress.isOver {
-            text += " in " + (progress.count > 0 ? "\(connections) of " : "")
+            let more = progress.count > matches.count ? "+" : ""
+            text += " in " + (progress.count > 0 ? "\(connections)\(more) of " : "")
             text += Format.count(progress.searched, "connection")
+            if request.unlisted > 0 { text += "; \(Format.count(request.unlisted, "earlier session")) not searched" }
         } else if progress.count > 0 {
             text += " in " + Format.count(connections, "connection")
         }
