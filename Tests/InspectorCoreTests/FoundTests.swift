@@ -48,7 +48,7 @@ struct FoundTests {
         var progress = FindProgress(number: 1)
         (progress.searched, progress.count, progress.isOver) = (256, 1_180, true)
         _ = model.update(.found(progress))
-        let words = "1180 matches in 0+ of 256 connections; 7488 earlier sessions not searched, the first 0 listed"
+        let words = "1180 matches in 0+ of 256 connections; 7488 earlier sessions not searched"
         #expect(model.list.found?.words == words)
     }
 

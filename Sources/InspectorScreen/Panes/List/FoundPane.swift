@@ -49,7 +49,9 @@ package struct FoundPane: Equatable, Sendable {
         } else if progress.count > 0 {
             text += " in " + Format.count(connections, "connection")
         }
-        if progress.count > matches.count { text += ", the first \(matches.count) listed" }
+        // The + says it where there is less room.
+        let hasRoom = !progress.isOver || request.unlisted == 0
+        if progress.count > matches.count, hasRoom { text += ", the first \(matches.count) listed" }
         if !progress.isOver { text += "; searching, \(progress.share ?? (all == 0 ? 100 : done * 100 / all))%" }
         if progress.unknown > 0 { text += "; \(progress.unknown) of other programs not searched" }
         var missing: [String] = []
