@@ -90,6 +90,9 @@ struct EffectRunner: Sendable {
         case .relay(let request): relay(request)
         case .run(let request): child.start(request)
         case .signalChild(let number): child.signal(number)
+        case .typeToChild(let bytes):
+            if let refusal = child.type(bytes) { inbox.post(.refused(refusal)) }
+        case .resizeChild(let columns, let rows): child.resize(columns: columns, rows: rows)
         case .attach(let name): attach(name)
         case .showHost: sources.showHost()
         case .openFile(let path):

@@ -14,6 +14,11 @@ package enum Footer {
 
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let context = model.context
+        if model.typesToChild {
+            let left = Line(" every other key goes to the program", Style(.dim))
+            let right = Line("\(KeyTable.leavesTerminal.label) commands", Style(.key))
+            return canvas.draw(left: left, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
+        }
         if context == .field, model.field.open?.purpose == .command { return palette(model, rect, on: &canvas) }
         let reserved = reserved(context, model)
         let right = Line(reserved.joined(separator: "  "), Style(.key))
