@@ -75,6 +75,10 @@ struct ArgumentParserTests {
         #expect(throws: UsageError("--proxy", "ftp is not a kind of proxy; write http, socks or both")) {
             try parse("run --proxy ftp x")
         }
+        wanted = RunRequest(["psql"])
+        wanted.hasTerminal = true
+        #expect(try parse("run --tty -- psql").opening == [.run(wanted)])
+        #expect(wanted.environment(["TERM=xterm", "LINES=9", "A=1"], proxies: [:]) == ["A=1", "TERM=dumb"])
         #expect(throws: UsageError("--stdin", "works only with run")) { try parse("connect h:1 --stdin x") }
     }
 

@@ -108,8 +108,8 @@ extension Effect {
         case .openFile(let path): Claims(file: path == Self.standardInput ? nil : path)
         case .record(let path): Claims(file: path)
         case .attach, .examine, .completePath, .saveCopy, .save, .saveTraffic, .dissect, .remember: Claims()
-        case .screen, .signalChild, .typeToChild, .resizeChild, .startDemo, .showHost, .capture, .stopRecording, .keepHistory, .stopTransmission,
-            .find, .stopFind, .fault, .fetchHeld:
+        case .screen, .signalChild, .typeToChild, .resizeChild, .startDemo, .showHost, .capture, .stopRecording,
+            .keepHistory, .stopTransmission, .find, .stopFind, .fault, .fetchHeld:
             Claims()
         }
     }

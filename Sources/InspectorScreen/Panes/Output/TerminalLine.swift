@@ -62,7 +62,7 @@ package struct TerminalLine: Equatable, Sendable {
         let scalar = String(validating: begun, as: UTF8.self)?.unicodeScalars.first
         let width = scalar.map { TextWidth.of($0) } ?? 1
         guard width > 0 || column == 0 else {
-            let place = cells.index(before: min(column, cells.count))
+            let place = min(column, cells.count) - 1
             guard place >= 0, cells[place].count < Self.mostMarks else { return }
             return cells[place] += begun
         }
