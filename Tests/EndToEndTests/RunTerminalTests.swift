@@ -9,6 +9,7 @@ struct RunTerminalTests {
         let tmux = try Program.start("run --tty -- bash --norc -i")
         try tmux.waitForScreen()
         try #require(try tmux.waitFor("every other key goes to the program"), tmux.picture)
+        try #require(try tmux.waitFor("\nbash-"), tmux.picture)
         func enter(_ line: String, until text: String) throws {
             try tmux.type(line)
             try tmux.keys("Enter")

@@ -91,12 +91,13 @@ package final class ChildRunner: Sendable {
                 path: path, arguments: request.arguments, environment: request.environment(own, proxies: proxies),
                 streams: streams.theirs, hasOwnSession: true)
             spawn.terminal = streams.terminal?.path
-            guard let process = try launch(spawn, request) else { return streams.closeOurs() }
-            streams.output.map(output.read(from:))
+            // What is typed early waits for the program.
             state.withLock { state in
                 state.terminal = streams.terminal
                 state.terminal?.resize(state.size)
             }
+            guard let process = try launch(spawn, request) else { return streams.closeOurs() }
+            streams.output.map(output.read(from:))
             DescriptorLimit.raise()
             DispatchQueue(label: "socktui.child-end").async { @Sendable [self] in wait(for: process) }
         } catch {
