@@ -30,7 +30,7 @@ package struct Exchange: Equatable, Sendable {
         for (index, item) in traffic.items.enumerated() where item.done > 0 {
             guard item.webSocket == nil, item.address == nil else { return nil }
             let step = tally.pass(item.direction, item.done, at: item.time)
-            if tally.wantsQuestion { tally.judge(Array(traffic.items[...index]), after: step) }
+            if tally.wantsQuestion, step != .more { tally.judge(Array(traffic.items[...index])) }
             if tally.isOver { return nil }
             add(item, step, isAsking: item.direction == client, to: &list)
         }
@@ -53,8 +53,9 @@ package struct Exchange: Equatable, Sendable {
             list[last].answeredBytes += item.done
             list[last].took = item.time - list[last].began
         }
-        guard case .answered(let nanoseconds) = step else { return }
-        (list[last].firstByte, list[last].answer) = (nanoseconds.map { .nanoseconds($0) }, item.sequence)
+        guard step == .answered || step == .answeredRest else { return }
+        if step == .answered { list[last].firstByte = item.time - list[last].began }
+        list[last].answer = item.sequence
     }
 
     /// The first line of the question.

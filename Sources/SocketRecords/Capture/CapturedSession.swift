@@ -53,6 +53,7 @@ package struct CapturedSession: Sendable {
     private var passed: [TrafficItem] = []
     /// Its questions and answers, from its first byte on.
     @Rare private var tally: ExchangeTally? = nil
+    @Rare private var times: AnswerTimes? = nil
     /// When the last byte passed.
     private var lastByte: MonotonicTime?
 
@@ -278,11 +279,15 @@ package struct CapturedSession: Sendable {
         switch step {
         case .more, .overlapped: return
         case .asked: if TalkNature.isTLS(bytes) { tally?.hide() }
-        case .answered: if TalkNature.isUpgrade(bytes) { tally?.hide() }
+        case .answered, .answeredRest: if TalkNature.isUpgrade(bytes) { tally?.hide() }
+        }
+        if step == .answered, let took = tally?.answerTime {
+            if times == nil { times = AnswerTimes() }
+            times?.add(took)
         }
         guard tally?.wantsQuestion == true else { return }
         let items = store.items
-        tally?.judge(items, after: step)
+        tally?.judge(items)
     }
 
     private mutating func keep(
@@ -324,7 +329,7 @@ package struct CapturedSession: Sendable {
         facts.isWriteShut = isWriteShut
         facts.activity.lastByte = lastByte
         facts.activity.peerClosed = peerClosed
-        if isStream { facts.exchanges = tally?.snapshot ?? ExchangeSnapshot() }
+        if isStream { facts.exchanges = tally.map { $0.snapshot(times) } ?? ExchangeSnapshot() }
         if !isStream {
             var datagrams = DatagramSnapshot(mode: .continuous)
             datagrams.counters = counters

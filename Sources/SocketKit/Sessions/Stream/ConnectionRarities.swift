@@ -22,13 +22,17 @@ final class ConnectionRarities {
     /// Pieces that a task fetches without the engine.
     var handed: HandedPieces?
     /// Its questions and answers, or `nil` before its first byte or if the engine is not inspected.
-    var exchanges: ConnectionExchanges?
+    var exchanges: ConnectionExchanges? {
+        didSet { oldValue?.free() }
+    }
     /// The rates, measured from the first snapshot on.
     var rates = Rare<ConnectionRates>()
     /// The snapshot, or `nil` if it must be rebuilt.
     var cachedSnapshot: SocketSnapshot?
     /// The handle's `hasInlineDelegate` when the snapshot was cached.
     var cachedInlineDelegate: Bool?
+
+    deinit { exchanges?.free() }
 }
 
 /// Shortcuts to what only few connections have.
