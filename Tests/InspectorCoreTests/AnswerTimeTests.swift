@@ -51,6 +51,16 @@ struct AnswerTimeTests {
         #expect(try finds("answer-slow", socket, "answer-slow=4s") == nil)
     }
 
+    @Test("a captured connection's question is judged, too")
+    func captured() throws {
+        var socket = asking(8)
+        socket.ends = CapturedEnds()
+        #expect(try finds("unanswered", socket)?.severity == .note)
+        #expect(try finds("unanswered", socket, "unanswered=6s")?.severity == .warning)
+        socket.exchanges = nil
+        #expect(try finds("unanswered", socket) == nil)
+    }
+
     @Test("lists are filtered by how long a question waits and an answer takes")
     func filters() throws {
         let socket = asking(8, median: .milliseconds(600), latest: .seconds(3))

@@ -29,6 +29,9 @@ package struct LineKind {
             LineKind(
                 "payload", "with `--payload`: the bytes of one finished operation, datagram or message",
                 .payload(nil, limit: 0)),
+            LineKind(
+                "exchange", "with `--exchanges`: one question with its answer, once it is over",
+                .exchange(nil)),
             LineKind("warning", "a lint found something; once, when it appears", .warning(nil, remedy: nil)),
             LineKind(
                 "engine",

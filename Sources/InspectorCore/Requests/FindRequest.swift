@@ -25,6 +25,8 @@ package struct FoundMatch: Equatable, Sendable {
     /// The bytes around the match. `matched` is its range among them.
     package var excerpt: [UInt8]
     package var matched: Range<Int>
+    /// The exchange that it is, in a list of them.
+    package var exchange: Exchange?
 
     package init(
         socket: SocketID, item: UInt64, offset: Int, time: MonotonicTime, direction: TrafficItem.Direction,
@@ -32,6 +34,14 @@ package struct FoundMatch: Equatable, Sendable {
     ) {
         (self.socket, self.item, self.offset, self.time) = (socket, item, offset, time)
         (self.direction, self.excerpt, self.matched) = (direction, excerpt, matched)
+    }
+
+    /// An exchange of a connection whose client sends in this direction.
+    package init(_ exchange: Exchange, of socket: SocketID, _ direction: TrafficItem.Direction) {
+        self.init(
+            socket: socket, item: exchange.place, offset: 0, time: exchange.began, direction: direction,
+            excerpt: Array(exchange.firstLine), matched: 0..<0)
+        self.exchange = exchange
     }
 }
 

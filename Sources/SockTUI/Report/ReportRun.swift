@@ -126,7 +126,7 @@ final class ReportRun {
     /// Returns the lines about the traffic since the last snapshot.
     private func payload(_ snapshot: EngineSnapshot) -> [String] {
         var text: [String] = []
-        while case let due = lines.duePayload(snapshot), !due.isEmpty {
+        while case let due = lines.dueTraffic(snapshot), !due.isEmpty {
             text += runner.sources.traffic(of: due).flatMap { lines.absorb($0.traffic, of: $0.id) }
         }
         return text
