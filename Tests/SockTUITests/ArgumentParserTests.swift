@@ -306,6 +306,7 @@ struct ArgumentParserTests {
                 "attach x --json --payload 4",
                 "--payload: cannot be used with attach, which shows the bytes of one socket at a time"
             ),
+            ("connect h:1 --exchanges", "--exchanges: needs --json"),
             ("connect h:1 --every 1s", "--every: needs --json"),
             (
                 "--once",
