@@ -21,7 +21,8 @@ struct ExchangeLines: Sendable {
         }
         var seen = known[socket.id] ?? Known()
         let read = Exchange.read(traffic, client: socket.clientDirection, isJoined: socket.connected == nil)
-        let news = numbered(read.exchanges, after: seen.last, count: facts.count)
+        let isCut = (traffic.items.first?.sequence ?? 0) > 0
+        let news = numbered(read.exchanges, after: seen.last, count: isCut ? facts.count : 0)
         let isLastOver = socket.phase == .closed && !read.overlaps
         seen.isAskedByPeer = socket.role != .client
         seen.last = news.last ?? seen.last
@@ -31,18 +32,16 @@ struct ExchangeLines: Sendable {
     }
 
     /// Returns the exchanges from the latest that was told on, with their numbers. That of earlier traffic, of which only
-    /// the rest was kept, is left out.
+    /// the rest was kept, is left out. `count` is how many there were in all, if earlier traffic was dropped.
     private func numbered(_ list: [Exchange], after last: Exchange?, count: UInt64) -> [Exchange] {
         var list = list.filter { !$0.isRest || $0.place == last?.place }
-        var number: UInt64 = 0
-        if let last {
-            if let index = list.firstIndex(where: { $0.place == last.place }) {
-                list.removeFirst(index)
-                number = last.number - 1
-            } else {
-                list.removeAll { $0.place <= last.place }
-                number = max(last.number, count - min(count, UInt64(list.count)))
-            }
+        let number: UInt64
+        if let last, let index = list.firstIndex(where: { $0.place == last.place }) {
+            list.removeFirst(index)
+            number = last.number - 1
+        } else {
+            list.removeAll { $0.place <= last?.place ?? 0 && last != nil }
+            number = max(last?.number ?? 0, count - min(count, UInt64(list.count)))
         }
         for index in list.indices { list[index].number = number + UInt64(index) + 1 }
         return list
