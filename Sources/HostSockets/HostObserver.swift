@@ -90,7 +90,7 @@ package final class HostObserver: Sendable {
             } catch {
                 guard error.number == ENOENT, table != .tcp4 else { throw problem(error, table) }
                 // A kernel without Multipath TCP has no such connections.
-                if !table.isMultipath { look.hidden.tables.insert(table) }
+                if !table.isExtra { look.hidden.tables.insert(table) }
             }
         }
     }

@@ -72,6 +72,7 @@ package struct HostWatch {
         about isMeant: ((HostSocket) -> Bool)? = nil
     ) throws(HostObserver.Problem) {
         let began = ContinuousClock.now
+        let budget = isMeant == nil ? Self.ownersBudget : Self.askedBudget
         func inodes(_ look: HostLook) -> Set<UInt64> {
             let meant = isMeant.map { look.sockets.filter($0) } ?? []
             return Set(meant.flatMap { [$0.inode, judge.peer(of: $0.id)?.inode ?? 0] }).subtracting([0])
@@ -79,14 +80,14 @@ package struct HostWatch {
         func seeAll() throws(HostObserver.Problem) {
             do throws(HostObserver.Problem) {
                 try see(
-                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget,
+                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: budget,
                     isAsked: isMeant != nil)
             } catch {
                 // Memory or descriptors were short for a moment. What was seen before must not be lost by that.
                 guard error.isPassing else { throw error }
                 try pause(Self.second)
                 try see(
-                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget,
+                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: budget,
                     isAsked: isMeant != nil)
             }
         }
@@ -114,6 +115,8 @@ package struct HostWatch {
     private static let second = Duration.milliseconds(310)
     /// The time that each look may spend finding the owners of all sockets.
     private static let ownersBudget = Duration.milliseconds(300)
+    /// The same if an answer about some sockets is waited for, which must not lack a program because the host is busy.
+    private static let askedBudget = Duration.seconds(3)
     private static let later = Duration.milliseconds(930)
     private static let most = Duration.milliseconds(6200)
 

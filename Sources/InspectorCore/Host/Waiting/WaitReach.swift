@@ -48,18 +48,20 @@ struct WaitReach {
         let full = inodes.compactMap { scene.socket(inode: $0) }.filter { $0.isListening && $0.receiveQueue ?? 0 > 0 }
         guard !full.isEmpty else { return [] }
         let ports = Set(full.compactMap { $0.local?.port })
-        return scene.sockets(scene.notable).compactMap { socket in
+        let others = scene.sockets(scene.notable).compactMap { socket -> HostSocket? in
             if socket.state == .synSent { return socket.peer?.port.map(ports.contains) == true ? socket : nil }
             guard socket.inode == 0, !socket.isListening, socket.local?.port.map(ports.contains) == true else {
                 return nil
             }
             return scene.peer(of: socket)
         }
+        return others + full.filter(\.transport.isUnix).flatMap(scene.queued)
     }
 
     private func answerers(_ asker: HostSocket) -> [HostSocket] {
         if asker.state == .synSent { return [scene.listener(answering: asker)].compactMap { $0 } }
         if asker.transport == .udp { return [scene.nameServer(answering: asker)].compactMap { $0 } }
+        if asker.isQueued { return [scene.listener(awaitedBy: asker)].compactMap { $0 } }
         guard let peer = scene.peer(of: asker) else { return [] }
         return peer.inode == 0 ? scene.listeners(peer.local?.port, near: peer) : [peer]
     }
@@ -72,7 +74,7 @@ struct WaitReach {
             if socket.state == .synSent || scene.peer(of: socket)?.inode == 0 { return true }
             return WaitQuestion.clock(socket) != .answered && !scene.isServerSide(socket)
         case .udp: return socket.peer?.port == WaitQuestions.nameService
-        case .unixStream, .unixPacket: return socket.peerInode != 0
+        case .unixStream, .unixPacket: return socket.peerInode != 0 || socket.isQueued
         case .unixDatagram: return false
         }
     }
