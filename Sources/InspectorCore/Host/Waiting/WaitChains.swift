@@ -159,7 +159,7 @@ struct WaitChains {
             return (link(to: only, of: process, .probable, "its only question"), 1)
         }
         // Asked no earlier than the question came, as far as the clock can tell.
-        let later = candidates.filter { $0.age.map { $0 <= came + WaitQuestion.tick } ?? true }
+        let later = candidates.filter { $0.least.map { $0 <= came + WaitQuestion.tick } ?? true }
         let close = later.filter { $0.moment.map { came - $0 <= Self.soon } ?? false }
         if close.count == 1, let next = close.first, let age = next.moment {
             let within = max(came - age, WaitQuestion.tick)

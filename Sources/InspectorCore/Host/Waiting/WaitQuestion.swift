@@ -33,6 +33,9 @@ struct WaitQuestion: Sendable {
 
     /// How long ago it was asked, if the kernel keeps the time. Otherwise `age` may be less than that.
     var moment: Duration? { form == .answer || form == .tie ? age : nil }
+    /// The minimum time since it was asked, if it does not depend on how long a thread has not run, which may be a second
+    /// less.
+    var least: Duration? { asker.transport == .tcp ? age : nil }
 
     /// Whether it was asked before another, or has the lower identity if that is not known.
     func isBefore(_ other: WaitQuestion) -> Bool {
@@ -70,8 +73,13 @@ struct WaitQuestion: Sendable {
             guard let asked = sockets[index].tcp?.lastSent, asked >= least, sockets[index].state == .established else {
                 continue
             }
-            // A connection that waits to be accepted may have sent nothing. A tie needs the threads of both ends.
-            if clock(sockets[index]) == .answered, sockets[index].receivedBytes ?? 0 > 0 { continue }
+            // A connection that waits to be accepted may have sent nothing. A tie is no evidence, and every idle connection
+            // whose last question was answered at once is one.
+            switch clock(sockets[index]) {
+            case .open: break
+            case .tie: continue
+            case .answered: if sockets[index].receivedBytes ?? 0 > 0 { continue }
+            }
             old.append((sockets[index].id, asked))
         }
         return old.sorted { ($0.age, $1.id) > ($1.age, $0.id) }.prefix(most).map(\.id)

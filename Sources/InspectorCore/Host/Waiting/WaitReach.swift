@@ -38,7 +38,7 @@ struct WaitReach {
             guard let socket = scene.socket(inode: inode), !socket.isListening else { return nil }
             return way == .down ? socket : scene.peer(of: socket)
         }.filter(mayAsk)
-        if way == .up { askers += waiting(at: own) }
+        if way == .up { askers += waiting(at: own) + queries(to: own) }
         askers.sort { ($0.tcp?.lastSent ?? .zero, $1.id) > ($1.tcp?.lastSent ?? .zero, $0.id) }
         return askers.prefix(Self.mostSockets).flatMap { [$0] + answerers($0) }
     }
@@ -56,6 +56,19 @@ struct WaitReach {
             return scene.peer(of: socket)
         }
         return others + full.filter(\.transport.isUnix).flatMap(scene.queued)
+    }
+
+    /// Returns the queries to these sockets, if they are a name server's.
+    private func queries(to inodes: Set<UInt64>) -> [HostSocket] {
+        let isServer = inodes.contains { inode in
+            guard let socket = scene.socket(inode: inode) else { return false }
+            return socket.transport == .udp && socket.local?.port == WaitQuestions.nameService
+        }
+        guard isServer else { return [] }
+        return look.sockets.filter { socket in
+            guard socket.transport == .udp, socket.peer?.port == WaitQuestions.nameService else { return false }
+            return scene.nameServer(answering: socket).map { inodes.contains($0.inode) } ?? false
+        }
     }
 
     private func answerers(_ asker: HostSocket) -> [HostSocket] {
