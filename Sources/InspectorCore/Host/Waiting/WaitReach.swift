@@ -84,8 +84,10 @@ struct WaitReach {
         guard socket.inode != 0, !socket.isListening else { return false }
         switch socket.transport {
         case .tcp:
-            if socket.state == .synSent || scene.peer(of: socket)?.inode == 0 { return true }
-            return WaitQuestion.clock(socket) != .answered && !scene.isServerSide(socket)
+            if socket.state == .synSent { return true }
+            // Of two reasons, the cheaper comes first: a server has thousands of connections.
+            guard !scene.isServerSide(socket) else { return false }
+            return WaitQuestion.clock(socket) != .answered || scene.peer(of: socket)?.inode == 0
         case .udp: return socket.peer?.port == WaitQuestions.nameService
         case .unixStream, .unixPacket: return socket.peerInode != 0 || socket.isQueued
         case .unixDatagram: return false
