@@ -84,11 +84,6 @@ extension EngineState {
         jobs.withdraw(handle) + mailbox.withdraw(handle)
     }
 
-    /// Whether a command of a handle has not been carried out. Called under the handle's lock.
-    func holdsCommand(of handle: AsyncSocket) -> Bool {
-        hasJobs && (jobs.holdsCommand(of: handle) || mailbox.holdsCommand(of: handle))
-    }
-
     // MARK: Jobs
 
     private func perform(_ job: borrowing EngineJob) {

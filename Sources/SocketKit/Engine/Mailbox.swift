@@ -129,11 +129,6 @@ final class Mailbox: Sendable {
         state.withLock { $0.jobs.withdraw(handle) }
     }
 
-    /// Whether the engine has yet to take a command of this handle.
-    func holdsCommand(of handle: AsyncSocket) -> Bool {
-        state.withLock { $0.jobs.holdsCommand(of: handle) }
-    }
-
     // MARK: Gathering
 
     /// Notes that callbacks were sent to another queue.
@@ -210,15 +205,6 @@ extension MoveQueue<EngineJob> {
             job = .nothing
         }
         return asked
-    }
-}
-
-extension MoveQueue<EngineJob> {
-    /// Whether there is a command of this handle.
-    mutating func holdsCommand(of handle: AsyncSocket) -> Bool {
-        var isHeld = false
-        forEach { isHeld = isHeld || $0.asked(by: handle) != nil }
-        return isHeld
     }
 }
 

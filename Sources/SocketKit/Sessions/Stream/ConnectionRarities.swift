@@ -21,6 +21,8 @@ final class ConnectionRarities {
     var owners: [OperationID: OwnedBytes] = [:]
     /// Pieces that a task fetches without the engine.
     var handed: HandedPieces?
+    /// What may be received ahead for a task that iterates chunks, or `nil` if nothing may.
+    var ahead: ReadAhead?
     /// Its questions and answers, or `nil` before its first byte or if the engine is not inspected.
     var exchanges: ConnectionExchanges?
     /// The rates, measured from the first snapshot on.
