@@ -94,6 +94,7 @@ extension EngineState {
         case .viewer(let command, let answer): answer(perform(ofViewer: command))
         case .nothing: return
         case .work(let work): outbox.append(.other(work))
+        case .task(let job, let executor): outbox.append(.task(job, executor))
         case .leg(let id, let command): perform(command, onLeg: id)
         case .holdAccepts(let id, let hold): acceptor(id)?.holdBack(hold)
         case .caughtUp(let id): sessions[id]?.handleDelegateCaughtUp()

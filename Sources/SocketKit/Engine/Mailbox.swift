@@ -30,6 +30,8 @@ enum EngineJob: ~Copyable, Sendable {
     case stopPublishing
     /// Work of the program's own, which runs among the callbacks.
     case work(@Sendable () -> Void)
+    /// A part of a task that runs on the engine, which is retained until then.
+    case task(UnownedJob, SocketEngine)
     /// A viewer's command. The answer is called at once on the queue, with the reason if the command was not carried
     /// out. It is not user code.
     case viewer(SocketCommand, @Sendable (String?) -> Void)
