@@ -82,7 +82,7 @@ extension Connection {
 
     // MARK: Taking back
 
-    /// Takes back the pieces that were not fetched, and receives nothing ahead any more.
+    /// Takes back the pieces that were not fetched, and stops receiving ahead.
     func recallPieces() {
         guard let rare else { return }
         rare.ahead = nil
