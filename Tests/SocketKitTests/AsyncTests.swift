@@ -53,7 +53,7 @@ import Testing
     @Test func withoutATakerChunksStayInTheKernel() async throws {
         let pair = try ConnectedPair()
         try pair.peerSends("abcdef")
-        let chunks = pair.socket.chunks(limit: 4, readAhead: 0).makeAsyncIterator()
+        let chunks = pair.socket.chunks(limit: 4).makeAsyncIterator()
         var iterator = chunks
         #expect(try await iterator.next() == Array("abcd".utf8))
         let request = SnapshotRequest(kernel: .all)

@@ -14,7 +14,7 @@ import Testing
         ahead text: String, limit: Int = 65_536, configuration: SocketConfiguration = SocketConfiguration()
     ) async throws -> (ConnectedPair, SocketChunks.Iterator) {
         let pair = try ConnectedPair(configuration: configuration)
-        var iterator = pair.socket.chunks(limit: limit).makeAsyncIterator()
+        var iterator = pair.socket.chunks(limit: limit, readAhead: 65_536).makeAsyncIterator()
         try pair.peerSends("a")
         #expect(try await next(&iterator) == "a")
         try pair.peerSends(text)
@@ -54,7 +54,7 @@ import Testing
         while count < 100_000, let chunk = try await iterator.next() { count += chunk.count }
         #expect(count == 100_000)
 
-        var none = pair.socket.chunks(readAhead: 0).makeAsyncIterator()
+        var none = pair.socket.chunks().makeAsyncIterator()
         try pair.peerSends("x")
         #expect(try await Self.next(&none) == "x")
         try pair.peerSends("yz")
