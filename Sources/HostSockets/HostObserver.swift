@@ -90,7 +90,7 @@ package final class HostObserver: Sendable {
             } catch {
                 guard error.number == ENOENT, table != .tcp4 else { throw problem(error, table) }
                 // A kernel without Multipath TCP has no such connections.
-                if !table.isMultipath { look.hidden.tables.insert(table) }
+                if !table.isExtra { look.hidden.tables.insert(table) }
             }
         }
     }
@@ -120,8 +120,9 @@ package final class HostObserver: Sendable {
     /// - Parameter inodes: Inodes of sockets in `look`.
     /// - Parameter suspects: The inodes whose sockets appear stalled.
     /// - Parameter threads: Whether to examine each thread of these programs, too.
-    /// - Parameter budget: The longest time to spend on programs, although one is always examined. The programs that
-    ///   were examined longest ago come first. With a budget, only `tellOwners` searches for owners.
+    /// - Parameter budget: The most processor time to spend on programs, although one is always examined. The programs
+    ///   that were examined longest ago come first. A busy host does not count, because a chain of waiting is cut short
+    ///   by a program that was left out. With a budget, only `tellOwners` searches for owners.
     package func examine(
         _ look: inout HostLook, inodes: Set<UInt64>, suspects: Set<UInt64> = [], reads threads: Bool,
         budget: Duration? = nil
@@ -179,7 +180,7 @@ package final class HostObserver: Sendable {
     ) {
         let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
         var clocks = ProcessorClocks()
-        let end = budget.map { system.now() + $0 }
+        let began = Self.processorTime
         for number in numbers {
             table.update(number) { entry in
                 guard let process = describe(&entry, inodes, threads, reader, &clocks) else { return }
@@ -190,7 +191,7 @@ package final class HostObserver: Sendable {
                 }
                 look.processes[number] = process
             }
-            if let end, system.now() >= end { break }
+            if let budget, Self.processorTime - began >= budget { break }
         }
         look.hidden.processes = table.refused
     }
@@ -247,7 +248,10 @@ package final class HostObserver: Sendable {
 
     /// Returns the processes with a name: their `comm`, the base name of their first argument, or the name that they
     /// are shown under. This process is never among them.
-    package func processes(named name: String) -> [HostProcess] {
+    package func processes(named name: String) -> [HostProcess] { processes { $0.contains(name) } }
+
+    /// Returns the processes of whose names this holds.
+    package func processes(where isMeant: ([String]) -> Bool) -> [HostProcess] {
         table.withLock { table in
             table.refresh()
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
@@ -257,7 +261,7 @@ package final class HostObserver: Sendable {
                 var process = reader.light(entry)
                 process.name = ProgramName.helpful(arguments, command: entry.stat.command)
                 let names = [process.command, process.name] + arguments.prefix(1).map(ProgramName.base)
-                return names.contains(name) ? process : nil
+                return isMeant(names) ? process : nil
             }.sorted { $0.id.number < $1.id.number }
         }
     }

@@ -19,6 +19,10 @@ struct KnownSockets {
     private var told: Set<UInt64> = []
     private var gone: Set<UInt64> = []
     private var hasNewNames = false
+    /// The Unix-domain sockets that wait to be accepted, by inode, with the listener's: as the last dumps reported them,
+    /// and together.
+    private var queues: [Group: (dump: UInt64, listeners: [UInt64: UInt64])] = [:]
+    private var queued: [UInt64: UInt64] = [:]
     /// The connections of Multipath TCP by namespace and inode, which each has in common with its subflows.
     private var connections: [Place: (facts: HostMultipath, group: Group, dump: UInt64)] = [:]
     /// The sockets that show such a connection, and those that are part of it and not listed.
@@ -99,6 +103,7 @@ struct KnownSockets {
             guard let found = HostMultipath.connection(bytes, message, of: group.table, time: time) else { return }
             return connections[Place(namespace: group.namespace, inode: found.inode)] = (found.facts, group, dump)
         }
+        guard group.table != .unixQueues else { return absorbQueue(bytes, message, of: group) }
         let cookie = HostSocket.identity(bytes, message, of: group.table)
         let place = cookie.flatMap { places[HostSocket.id(cookie: $0, in: group.namespace)] }
         if let place, records[place].group == group, records[place].isSame(as: bytes, message) {
@@ -122,16 +127,27 @@ struct KnownSockets {
         records.append(record)
     }
 
-    /// Sets the peer addresses of Unix-domain sockets. The kernel identifies the peer by its inode.
+    private mutating func absorbQueue(_ bytes: RawSpan, _ message: Range<Int>, of group: Group) {
+        guard let (listener, waiting) = HostSocket.queue(bytes, message), !waiting.isEmpty else { return }
+        if queues[group]?.dump != dump { queues[group] = (dump, [:]) }
+        for inode in waiting { queues[group]?.listeners[inode] = listener }
+    }
+
+    /// Sets the peer addresses of Unix-domain sockets. The kernel identifies the peer by its inode. Of one that waits to
+    /// be accepted, the peer is the listener.
     private mutating func namePeers() {
+        queues = queues.filter { dumps[$0.key] == $0.value.dump }
+        let waiting = queues.values.reduce(into: [:]) { $0.merge($1.listeners) { first, _ in first } }
+        if waiting != queued { (queued, hasNewNames) = (waiting, true) }
         guard hasNewNames else { return }
         hasNewNames = false
         var names: [UInt64: SocketAddress] = [:]
         for place in sockets.indices where sockets[place].transport.isUnix && sockets[place].inode != 0 {
             names[sockets[place].inode] = sockets[place].local
         }
-        for place in sockets.indices where sockets[place].peerInode != 0 {
-            let name = names[sockets[place].peerInode]
+        for place in sockets.indices where sockets[place].transport.isUnix {
+            let peer = sockets[place].peerInode
+            let name = (peer == 0 ? queued[sockets[place].inode] : peer).flatMap { names[$0] }
             guard sockets[place].peer != name else { continue }
             sockets[place].peer = name
             told.insert(sockets[place].id)

@@ -57,6 +57,7 @@ struct ThreadReader {
 
     private func stat(_ folder: String) -> ProcessStat? { system.text(folder + "/stat").flatMap(ProcessStat.init) }
 
+    /// A thread that fell asleep and was then moved to another CPU has no time of its last run.
     private func time(_ thread: inout HostThread, _ folder: String, _ stat: ProcessStat, _ clocks: ProcessorClocks) {
         let schedule = ThreadSchedule(system.text(folder + "/sched") ?? [])
         thread.switches =
@@ -64,7 +65,7 @@ struct ThreadReader {
         thread.ran = schedule.ran.map { .nanoseconds($0) }
         if stat.state == UInt8(ascii: "R") {
             thread.idle = .zero
-        } else if let ran = schedule.lastRun, let processor = stat.processor {
+        } else if let ran = schedule.lastRun, ran > 0, let processor = stat.processor {
             thread.idle = clocks.idle(lastRun: ran, processor: processor, now: system.now())
             if let idle = thread.idle, idle > Self.doubt, self.stat(folder)?.processor != processor {
                 thread.idle = nil

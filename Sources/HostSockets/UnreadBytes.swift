@@ -91,7 +91,7 @@ extension HostObserver {
         let other = others.withLock { $0.process(in: socket.namespace) }
         guard socket.namespace == 0 || other != nil else { return nil }
         let dump = SocketDump(system: system, namespace: other ?? namespace)
-        let tables = SocketTable.allCases.filter { $0.transports.contains(socket.transport) && !$0.isMultipath }
+        let tables = SocketTable.allCases.filter { $0.transports.contains(socket.transport) && !$0.isExtra }
         // Not lazily: a lazy compactMap runs the query twice, and the second answer may differ.
         for table in tables {
             let found = try? dump.sockets(of: table, localPort: socket.local?.port, peerPort: socket.peer?.port)

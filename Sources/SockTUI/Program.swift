@@ -29,6 +29,7 @@ enum Program {
         if let refusal = Elevation.refusal, let word = invocation.touching {
             return complain("\(word): \(refusal)", status: .usage)
         }
+        if let problem = whyNoTerminal(invocation) { return complain(problem, status: .usage) }
         if let program = invocation.program, let problem = whyNotRun(program) {
             return complain(problem.sentence, raw: problem.status)
         }
@@ -80,11 +81,20 @@ enum Program {
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
         case .terminal where invocation.program?.input == "-" && isatty(STDIN_FILENO) == 1:
-            return complain("--stdin: - is the terminal, which the screen reads", status: .usage)
+            return complain(
+                "--stdin: - is the terminal, which the screen reads; --tty gives CMD one of its own", status: .usage)
         case .terminal where invocation.report.span != nil:
             return complain("--for: needs --once, --json or a pipe; a screen runs until you quit", status: .usage)
         default: return TerminalRun.run(invocation, configuration)
         }
+    }
+
+    /// Returns why the program can't have a terminal of its own, or `nil` if it can or has none.
+    private static func whyNoTerminal(_ invocation: Invocation) -> String? {
+        guard let program = invocation.program, program.hasTerminal else { return nil }
+        if program.input != nil { return "--stdin: with --tty, CMD reads its terminal" }
+        if case .terminal = invocation.mode, StandardStream.output.isTerminal { return nil }
+        return "--tty: needs a screen, which shows CMD's terminal"
     }
 
     /// Returns a problem that is known before anything is opened, or `nil` if there is none.

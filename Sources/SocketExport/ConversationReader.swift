@@ -36,7 +36,10 @@ extension ExportedConversation {
             for session in packets.sessions {
                 let localIsClient = session.local == row.client
                 let former = conversation.parts.count
-                if former == 0 { conversation.opened = session.connected ?? session.opened }
+                if former == 0 {
+                    conversation.opened = session.connected ?? session.opened
+                    conversation.hasBeginning = !session.beganBefore
+                }
                 let traffic = session.traffic
                 conversation.isCut = conversation.isCut || traffic.dropped > 0
                 for item in traffic.items {

@@ -1,5 +1,6 @@
 import SocketCore
 import SocketRecords
+import SocketWorkshop
 
 /// One session of a capture that can be exported: a row of the list, and the session's packets.
 package struct ExportRow: Sendable {
@@ -18,6 +19,8 @@ package struct ExportRow: Sendable {
     package var client: SyntheticPacket.End
     /// The address it connected to, in the form that `socktui connect` takes.
     package var target: String
+    /// How it named that address to the proxy that accepted it, or `nil` if no proxy did.
+    package var proxy: ProxyKind?
 
     package var id: SocketID { snapshot.id }
 
@@ -151,23 +154,33 @@ package struct ExportIndex: Sendable {
     private func row(of index: Int, _ session: CapturedSession) -> ExportRow {
         let interface = flows[index].interface
         let name = interface?.name ?? ""
-        let number = isOurs && name.hasPrefix("#") ? UInt64(name.dropFirst().prefix { $0.isNumber }) : nil
-        let id = number.map { SocketID($0) } ?? session.id
+        let known = isOurs && name.hasPrefix("#") ? SocketID(recorded: name.dropFirst().prefix { $0 != " " }) : nil
+        let id = known ?? session.id
         var snapshot = session.snapshot
         snapshot.id = id
-        if let known = latest[id], number != nil { snapshot = known }
+        if known != nil, let latest = latest[id] { snapshot = latest }
         // In a recording by this program the local end is the socket's. In any other file it is the client's.
-        let isServer = number != nil && snapshot.role == .accepted
+        let isServer = known != nil && snapshot.role == .accepted
         let client = flows[index].client ?? (isServer ? session.peer : session.local)
-        let isPlaintext = number != nil && name.hasSuffix(" plaintext")
-        return ExportRow(
+        let isPlaintext = known != nil && name.hasSuffix(" plaintext")
+        var row = ExportRow(
             snapshot: snapshot, flows: [index], flow: index, isPlaintext: isPlaintext, isStream: session.isStream,
             client: client, target: target(of: snapshot, isPlaintext: isPlaintext, isServer: isServer))
+        if isServer, other(of: snapshot) != nil {
+            let listener = snapshot.parent.flatMap { latest[$0] }?.name ?? ""
+            row.proxy = ProxyKind.allCases.first { listener.hasPrefix($0.listenerName) }
+        }
+        return row
+    }
+
+    /// Returns the connection that a relay opened for an accepted one, or `nil` if there is none.
+    private func other(of snapshot: SocketSnapshot) -> SocketSnapshot? {
+        snapshot.linked.flatMap { latest[$0] }.flatMap { $0.role == .client ? $0 : nil }
     }
 
     private func target(of snapshot: SocketSnapshot, isPlaintext: Bool, isServer: Bool) -> String {
         // A relay's own port is gone with it; what it relayed to is still there.
-        if isServer, let other = snapshot.linked.flatMap({ latest[$0] }), other.role == .client {
+        if isServer, let other = other(of: snapshot) {
             let address = other.peer?.description ?? other.target
             return other.tls == nil ? address : "tls://\(other.target.isEmpty ? address : other.target)"
         }

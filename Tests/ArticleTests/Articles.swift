@@ -55,6 +55,14 @@ actor Transcript {
     }
 }
 
+func serve(_ connections: SocketConnections, on engine: SocketEngine) async throws {
+    for try await socket in connections {
+        Task(executorPreference: engine) {
+            for try await chunk in socket.chunks() { try await socket.send(chunk) }
+        }
+    }
+}
+
 // MARK: TimeoutsAndCancellation
 
 func line(from socket: AsyncSocket, within limit: Duration) async throws -> [UInt8]? {

@@ -80,6 +80,13 @@ struct EndingTests {
             Case("nothing found", "S sweep $good port:1 --connect 127.0.0.1:1", 4, "no session matches the filter"),
             Case("nothing found", "S why nosuchprogram", 4, "no program is called nosuchprogram"),
             Case("nothing found", "S why 127.0.0.1:1", 4, "has 127.0.0.1:1 at either end"),
+            Case(
+                "nothing found", "S why 127.0.0.1:1 --json | grep -q '\"problem\":' || exit 9; exit $PIPESTATUS", 4,
+                "has 127.0.0.1:1 at either end"),
+            Case(
+                "nothing readable",
+                "S why :1 --netns 999999999 --json | grep -q '\"problem\":' || exit 9; exit $PIPESTATUS", 3, "999999999"
+            ),
             Case("nothing found", "S host --check program:nosuchprogram", 4, "matches"),
             Case("nothing found", "S attach", 4, "no program is inspectable"),
             Case("nothing found", "S attach nosuchprogram --json", 4, "nosuchprogram"),

@@ -128,7 +128,7 @@ struct KeyCase {
 
     private static let output: [String: KeyCase] = following.merging([
         "first": .shows("\n1\n2\n3\n"), "next-pane": .shows("[1 List]"), "previous-pane": .shows("[4 Events]"),
-        "output": .shows("[5 Output]"),
+        "output": .shows("[5 Output]"), "type": .shows("has no terminal"),
     ]) { $1 }
 
     /// Once at its end, it stays there while rows are added to it; so the way back may take a second stroke.

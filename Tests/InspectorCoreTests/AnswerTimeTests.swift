@@ -1,4 +1,5 @@
 import InspectorCore
+import InspectorScreen
 import SocketCore
 import Testing
 
@@ -30,7 +31,7 @@ struct AnswerTimeTests {
     @Test("a question without an answer is a note, and a warning once its time is set")
     func unanswered() throws {
         let found = try #require(try finds("unanswered", asking(8)))
-        #expect(found.severity == .note && found.sentence.hasPrefix("asked 83 B 8s ago"), "\(found.sentence)")
+        #expect(found.severity == .note && found.sentence == "a question of 83 B has had no answer for 8s")
         #expect(try finds("unanswered", asking(8), "unanswered=6s")?.severity == .warning)
         #expect(try finds("unanswered", asking(8), "unanswered=10s") == nil)
         #expect(try finds("unanswered", asking(4)) == nil && finds("unanswered", asking(nil)) == nil)
@@ -49,6 +50,16 @@ struct AnswerTimeTests {
         let found = try #require(try finds("answer-slow", socket, "answer-slow=2s"))
         #expect(found.sentence == "the latest answer took 3s; the median is 20ms")
         #expect(try finds("answer-slow", socket, "answer-slow=4s") == nil)
+    }
+
+    @Test("a captured connection's question is judged, too")
+    func captured() throws {
+        var socket = asking(8)
+        socket.ends = CapturedEnds()
+        #expect(try finds("unanswered", socket)?.severity == .note)
+        #expect(try finds("unanswered", socket, "unanswered=6s")?.severity == .warning)
+        socket.exchanges = nil
+        #expect(try finds("unanswered", socket) == nil)
     }
 
     @Test("lists are filtered by how long a question waits and an answer takes")
@@ -71,6 +82,17 @@ struct AnswerTimeTests {
         var silent = row.socket
         silent.exchanges = ExchangeSnapshot()
         #expect(ListKind.sockets.rare(in: [Listed(silent)], sight).isEmpty)
+    }
+
+    @Test(
+        "at 80 columns the byte rates give way to answers, and what is queued for writing stays",
+        arguments: [
+            (["waiting", "answer", "worst"], ["writing", "waiting", "answer", "warnings"]),
+            ([], ["writing", "rx", "tx", "warnings"]),
+        ])
+    func widths(needed: [String], shown: [String]) {
+        let layout = ListLayout(.sockets, width: 80, idWidth: 4, optional: Set(needed))
+        #expect(layout.places.map(\.column.name) == ["id", "mark", "state", "peer", "reading"] + shown)
     }
 
     @Test("kept traffic is a list of exchanges, whose numbers end with the latest")

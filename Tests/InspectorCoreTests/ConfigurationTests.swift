@@ -107,7 +107,7 @@ struct ConfigurationTests {
             ("[keys.composer]\nTab = \"\"\nEsc = \"\"", 3, 1, "no key is bound to leave in composer"),
             ("[keys.menu]\nEsc = \"\"\nq = \"accept\"", 3, 1, "no key is bound to cancel in menu"),
             ("[keys.list]\nqq = \"quit\"", 2, 1, "no such key: qq; write a character, Enter, F7, ^D, Alt-1..."),
-            ("[keys.list]\n\"^C\" = \"\"", 2, 1, "^C always quits"),
+            ("[keys.list]\n\"^C\" = \"\"", 2, 1, "^C always means quit"),
             ("[keys.list]\nq = \"qiut\"", 2, 5, "qiut: no such command; did you mean quit?"),
             ("[keys.list]\nq = \"read length x\"", 2, 5, "x: length needs a number of bytes such as 512 or 8K"),
             ("[keys.list]\n\"^E\" = \"\"\n\"C-e\" = \"\"", 3, 1, "C-e is already bound in list, on line 2"),

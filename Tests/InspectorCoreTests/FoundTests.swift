@@ -38,6 +38,20 @@ struct FoundTests {
         #expect(progress.searched == 1 && progress.unknown == 1)
     }
 
+    @Test("What is no longer listed is not searched, and is counted first")
+    func unlisted() {
+        var world = World.full
+        world.counters.opened = UInt64(world.sockets.count) + 7_488
+        var model = World.model(once: true)
+        _ = model.update(.snapshot(world))
+        _ = model.update(.command("find p2"))
+        var progress = FindProgress(number: 1)
+        (progress.searched, progress.count, progress.isOver) = (256, 1_180, true)
+        _ = model.update(.found(progress))
+        let words = "1180 matches in 0+ of 256 connections; 7488 earlier sessions not searched"
+        #expect(model.list.found?.words == words)
+    }
+
     @Test("A row shows its match, however little room there is", arguments: [40, 60, 80, 120])
     func excerpts(width: Int) {
         var model = World.model(once: true)
@@ -80,6 +94,23 @@ struct FoundTests {
         news.number = 9
         _ = model.update(.found(news))
         #expect(model.list.found?.matches.count == 4)
+    }
+
+    @Test("What is searched while a file is read is searched again at its end")
+    func whileReading() {
+        var model = World.model(once: true)
+        var file = ProgramInfo(outside: "a.pcap", process: 0, ordinal: 0)
+        file.progress = 40
+        _ = model.update(.programs(ProgramNews(programs: [file])))
+        _ = model.update(.command("find p2"))
+        var news = FindProgress(number: 1)
+        news.isOver = true
+        _ = model.update(.found(news))
+        let screen = draw(model, size).text
+        #expect(screen.contains("the file is still being read") && !screen.contains("no kept payload"))
+        file.progress = nil
+        let effects = model.update(.programs(ProgramNews(programs: [file])))
+        #expect(effects.contains { if case .find(let again) = $0 { again.number == 2 } else { false } })
     }
 
     @Test("Enter goes to the match, as soon as the traffic of its connection is known")

@@ -182,7 +182,8 @@ struct InputTests {
     @Test(
         "A bad address is refused with a reason",
         arguments: [
-            "", "host", "host:", "host:99999", "::1:80", "listen", "a b c d", "unix:", "host:8o", "host:-1", "host:0",
+            "", "hosts", "why 8080", "host:", "host:99999", "::1:80", "listen", "a b c d", "unix:", "host:8o",
+            "host:-1", "host:0",
         ])
     func badAddresses(_ text: String) {
         guard case .failure(let failure) = AddressLine.parse(text) else {

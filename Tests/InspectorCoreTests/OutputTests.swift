@@ -50,6 +50,53 @@ struct OutputTests {
         #expect(text.total - text.lost <= (1 << 20) + 4_096 && text.total - text.lost > 1 << 19)
     }
 
+    @Test(
+        "a terminal's line is written over, and what a dumb terminal does not know is left out",
+        arguments: [
+            ("a\r\nb", ["a", "b"], 1), ("50%\r75%", ["75%"], 3), ("abX\u{8} \u{8}c", ["abc"], 3),
+            ("abc\rX", ["Xbc"], 1), ("abc\r\u{1b}[K", [""], 0), ("\u{1b}[31mred\u{1b}[0m\u{7}", ["red"], 3),
+            ("\u{1b}]0;title\u{7}a\u{1b}]0;t\u{1b}\\b", ["ab"], 2), ("日本\u{8}\u{8}x", ["日x "], 3),
+            ("日\u{8}x", [" x"], 2), ("e\u{301}\u{8}a", ["a"], 1), ("a\tb\r\n", ["a       b", ""], 0),
+            ("abc\u{1b}[2DX\u{1b}[2Cd", ["aXc d"], 5),
+        ])
+    func terminal(written: String, lines: [String], column: Int) {
+        for size in [1, 2, 100] {
+            var (text, rest) = (OutputText(isTerminal: true), Array(written.utf8)[...])
+            while !rest.isEmpty {
+                text.add(Array(rest.prefix(size)))
+                rest = rest.dropFirst(size)
+            }
+            #expect(Self.lines(text) == lines && text.line?.column == column)
+        }
+    }
+
+    @Test("with a terminal, keys go to the program until ^], and it has the size of its pane")
+    func typing() {
+        var model = World.model()
+        var state = ChildState(name: "psql", via: .connect, hasTerminal: true, phase: .running(process: 7))
+        let prompt = ChildNews(state, output: Array("=> ".utf8))
+        #expect(model.update(.child(prompt)) == [.resizeChild(columns: 80, rows: 19)])
+        let screen = draw(model, Size(80, 24))
+        #expect(screen.cursor == Canvas.Position(x: 3, y: 3) && screen.text.contains("^] commands"))
+        let keys: [(Key, String)] = [
+            (.character("q"), "q"), (.control("c"), "\u{3}"), (.escape, "\u{1b}"), (.up, "\u{1b}[A"), (.enter, "\r"),
+            (.backspace, "\u{7f}"), (.alt("b"), "\u{1b}b"), (.character("ä"), "ä"), (.function(5), "\u{1b}[15~"),
+        ]
+        for (key, text) in keys { #expect(model.update(.key(key)) == [.typeToChild(Array(text.utf8))]) }
+        #expect(model.update(.paste("a\nb")) == [.typeToChild(Array("a\rb".utf8))])
+        #expect(model.update(.resized(Size(100, 30))) == [.resizeChild(columns: 100, rows: 25)])
+        model.press(.control("]"), .character("1"))
+        #expect(model.tab == .list)
+        model.press(.character("5"), .character("i"))
+        #expect(model.update(.key(.character("1"))) == [.typeToChild([0x31])])
+        state.phase = .ended(.exit(0), process: 7, connections: 0)
+        _ = model.update(.child(ChildNews(state)))
+        model.press(.character("i"))
+        #expect(model.notice?.text == "psql is not running")
+        model.press(.character("1"))
+        #expect(model.tab == .list)
+    }
+
     private static func model(
         _ phase: ChildState.Phase, _ output: String = "", via: RunRequest.Via = .http, size: Size = Size(80, 24)
     ) -> Model {

@@ -57,12 +57,12 @@ struct PayloadLinesTests {
     @Test("what passed is asked for when bytes passed, and when the session ends")
     func due() {
         var lines = JSONLines(program: "p", naming: .standard, payload: 100)
-        #expect(lines.duePayload(snapshot(0)).isEmpty)
-        #expect(lines.duePayload(snapshot(1) { $0.sent = 1 }) == [SocketID(1)])
-        #expect(lines.duePayload(snapshot(2) { $0.sent = 1 }).isEmpty)
-        #expect(lines.duePayload(snapshot(3) { ($0.sent, $0.phase) = (1, .closed) }) == [SocketID(1)])
+        #expect(lines.dueTraffic(snapshot(0)).isEmpty)
+        #expect(lines.dueTraffic(snapshot(1) { $0.sent = 1 }) == [SocketID(1)])
+        #expect(lines.dueTraffic(snapshot(2) { $0.sent = 1 }).isEmpty)
+        #expect(lines.dueTraffic(snapshot(3) { ($0.sent, $0.phase) = (1, .closed) }) == [SocketID(1)])
         var none = JSONLines(program: "p", naming: .standard)
-        #expect(none.duePayload(snapshot(1) { $0.sent = 1 }).isEmpty)
+        #expect(none.dueTraffic(snapshot(1) { $0.sent = 1 }).isEmpty)
     }
 
     @Test("each operation has one line, once it is over; what was dropped is counted")

@@ -22,9 +22,10 @@ extension Picture {
         [
             "detail-long", "detail-closed", "tls-queued", "tls-asking", "tls-secure", "ws-opening", "ws-refused",
             "ws-half", "ws-open", "ws-closed", "ws-heads", "ws-passing-client", "ws-passing-broken", "host-detail",
-            "host-listener", "host-unread", "start-many", "start-chosen", "found", "host-programs", "relay",
+            "host-listener", "host-unread", "start-many", "start-chosen", "found", "exchanges", "host-programs",
+            "relay",
         ].map { part(.pane, $0) }
-        + ["found", "host-programs", "relay"].map { part(.pane, $0, Size(120, 35)) }
+        + ["found", "exchanges", "host-programs", "relay"].map { part(.pane, $0, Size(120, 35)) }
         + ["talk-hex", "dissected", "relay-talk", "ws-talk", "ws-talk-hex", "ws-passing-talk"].map {
             part(.traffic, $0)
         }
@@ -38,8 +39,9 @@ extension Picture {
             parts(
                 .footer, "footers", Size(120, 35),
                 of: [
-                    "start", "start-typed", "start-error", "talk", "detail", "nc-closed", "frozen", "found", "relay",
-                    "relay-legs", "attach", "attach-ended", "rewound", "host-programs", "host-listener", "host-unread",
+                    "start", "start-typed", "start-error", "talk", "detail", "nc-closed", "frozen", "found",
+                    "exchanges", "relay", "relay-legs", "attach", "attach-ended", "rewound", "host-programs",
+                    "host-listener", "host-unread",
                     "connect", "read", "read-frame", "answer", "close", "list-filter", "palette-arguments", "tls-list",
                     "tls-list-asking", "ws-half", "ws-half-talk", "ws-passing-list",
                 ]),

@@ -109,6 +109,47 @@ enum RelayWorld {
     }
 }
 
+/// A connection with four exchanges, the last of which is unanswered.
+enum ExchangeWorld {
+    static func item(
+        _ number: UInt64, _ direction: TrafficItem.Direction, _ text: String, _ second: Double
+    ) -> TrafficItem {
+        TrafficItem(
+            sequence: number, operation: OperationID(number), time: World.at(14, 2, second), direction: direction,
+            tag: 0, kind: direction == .sent ? .write : .read(.available(limit: nil)), done: text.utf8.count,
+            total: nil, state: .complete(after: .zero), bytes: Array(text.utf8))
+    }
+
+    static let traffic = TrafficSnapshot(items: [
+        item(0, .sent, "GET /first HTTP/1.1\r\nHost: h\r\n\r\n", 4),
+        item(1, .received, "HTTP/1.1 200 OK\r\n\r\n", 4.02), item(2, .received, "body", 4.034),
+        item(3, .sent, "GET /slow\u{1B}[2J HTTP/1.1\r\n\r\n", 5), item(4, .received, "HTTP/1.1 200 OK\r\n", 7.5),
+        item(5, .sent, "GET /third HTTP/1.1\r\n\r\n", 8), item(6, .received, "HTTP/1.1 304 Not Modified\r\n", 8.0004),
+        item(7, .sent, "GET /fourth HTTP/1.1\r\n\r\n", 9),
+    ])
+
+    static var socket: SocketSnapshot {
+        var socket = World.named
+        var facts = ExchangeSnapshot()
+        (facts.count, facts.unansweredSince, facts.unansweredBytes) = (4, World.at(14, 2, 9), 24)
+        (facts.last, facts.median) = (.microseconds(400), .milliseconds(20))
+        (facts.late, facts.worst) = (.milliseconds(2_500), .milliseconds(2_500))
+        socket.exchanges = facts
+        return socket
+    }
+
+    static func model(_ size: Size, _ command: String) -> Model {
+        var model = Model(options: .init(ascii: true, version: "0.1"))
+        _ = model.update(.resized(size))
+        var snapshot = World.snapshot([socket])
+        _ = model.update(.snapshot(snapshot))
+        (snapshot.trafficOf, snapshot.traffic) = (socket.id, traffic)
+        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.command(command))
+        return model
+    }
+}
+
 /// Results of a search, among them one of a connection that was closed.
 enum FoundWorld {
     static func match(_ socket: UInt64, _ second: Double, _ direction: TrafficItem.Direction) -> FoundMatch {
@@ -199,6 +240,7 @@ enum ReachScreens {
             _ = model.update(.snapshot(RelayWorld.talking))
             return model
         },
+        Screen("exchanges") { ExchangeWorld.model($0, "exchanges") },
         Screen("found") { FoundWorld.model(ascii: true, $0) },
         // What the peer has not read.
         Screen("attach") { AttachedWorld.model(ascii: true, $0, programs: 1) },

@@ -141,6 +141,12 @@ struct ReportTests {
         #expect(texts.absorb(snapshot(seconds: 4) { $0.sockets = [row(1), row(3)] }).isEmpty)
     }
 
+    @Test("a table of everything has a row for each session, also where there are warnings")
+    func warned() {
+        let rows = TextLines.table(World.full)
+        #expect(rows.count == World.full.joinedCount + 1 && rows.allSatisfy { !$0.isEmpty }, "\(rows)")
+    }
+
     @Test("the list in text has a row for each session, however many")
     func table() {
         let rows = TextLines.table(snapshot(seconds: 1) { $0.sockets = (1...300).map { socket($0) } })

@@ -218,6 +218,13 @@ struct StateTests {
         model.type("9")
         #expect(model.press(.enter).isEmpty)
         model.press(.control("u"))
+        // No line has such a number, so it is what a line has in it.
+        model.type("8080")
+        #expect(model.press(.enter) == [.listen(OpenRequest(.tcp(host: "127.0.0.1", port: 8080)))])
+        model.press(.control("u"))
+        model.type("host")
+        #expect(model.press(.enter) == [.showHost])
+        model.press(.control("u"))
         model.type("im")
         model.press(.tab)
         #expect(model.start.editor.text == "imap.example:993")

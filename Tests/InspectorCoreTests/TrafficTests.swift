@@ -141,7 +141,7 @@ struct TrafficTests {
         alone.accepted = 0
         _ = model.update(.snapshot(World.snapshot([alone])))
         #expect(model.tab == .traffic && !model.isComposing)
-        #expect(draw(model, size).text.contains("waiting for connections on *:8080"))
+        #expect(draw(model, size).text.contains("waiting for connections on [::]:8080"))
         var elsewhere = model
         elsewhere.press(.character("4"))
         for step in [0, 1] {

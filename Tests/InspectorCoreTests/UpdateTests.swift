@@ -271,6 +271,9 @@ struct UpdateTests {
         #expect(idle.press(key) == [.screen(.quit)])
         var fresh = Model(options: .init(ascii: true, version: "0"))
         #expect(fresh.press(.control("c")) == [.screen(.quit)])
+        let help = Action.all.flatMap(\.uses).filter { $0.keys.contains(key) && !$0.contexts.allSatisfy(\.isText) }
+        #expect(help.contains { $0.help == "quit; asks when sockets are live" })
+        #expect(!help.contains { $0.help.contains("always") })
     }
 
     @Test("Freezing holds the screen and counts what happens meanwhile")

@@ -169,7 +169,7 @@ struct VerdictTests {
         #expect(found(1, at: [100, 129]).count == 0)
         let one = found(1, at: [50, 100, 131])
         #expect(one.count == 1 && one.urgent == 0)
-        let text = "python3[77] has not closed a connection that this end closed 81s or longer ago; it has read the end"
+        let text = "python3[77] has not closed a connection that this end closed 81s or longer ago; it has read the FIN"
         #expect(one[SocketID(1)].first?.sentence == text)
         let many = found(20, at: [100, 131])
         #expect(many.count == 1 && many.urgent == 1 && many.sockets.count == 20)

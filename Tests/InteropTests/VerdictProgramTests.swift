@@ -151,7 +151,7 @@ struct VerdictProgramTests {
         let client = try Self.start(client: "c.sendall(b'bye'); c.close()", to: watch.port)
         let finding = try #require(
             watch.finding("close-wait") {
-                $0.subject?.contains("[\(server.process)]") == true && $0.sentence.hasSuffix("it has read the end")
+                $0.subject?.contains("[\(server.process)]") == true && $0.sentence.hasSuffix("it has read the FIN")
             })
         #expect(finding.severity == .note)
         #expect(eventually(within: .seconds(60)) { watch.look().first(.max, selected: nil).count == 1 })

@@ -75,6 +75,10 @@ struct ArgumentParserTests {
         #expect(throws: UsageError("--proxy", "ftp is not a kind of proxy; write http, socks or both")) {
             try parse("run --proxy ftp x")
         }
+        wanted = RunRequest(["psql"])
+        wanted.hasTerminal = true
+        #expect(try parse("run --tty -- psql").opening == [.run(wanted)])
+        #expect(wanted.environment(["TERM=xterm", "LINES=9", "A=1"], proxies: [:]) == ["A=1", "TERM=dumb"])
         #expect(throws: UsageError("--stdin", "works only with run")) { try parse("connect h:1 --stdin x") }
     }
 
@@ -218,6 +222,12 @@ struct ArgumentParserTests {
         #expect(try parse("connect h:1 --expect a").report.expectations.map(\.limit) == [.seconds(10)])
     }
 
+    @Test("the start screen opens a command, or says that it is for the shell")
+    func startScreen() {
+        let opened: Set = ["host", "attach", "connect", "listen", "relay", "demo"]
+        #expect(AddressLine.ofShell.union(opened) == Set(CommandTable.words.map(\.name)))
+    }
+
     @Test("- makes standard input and output the peer's, whose FIN does not end what is sent")
     func carriesBytes() throws {
         let client = try parse("connect h:1 -")
@@ -233,6 +243,13 @@ struct ArgumentParserTests {
         arguments: [
             ("--bogus", "--bogus: no such option; see socktui --help"),
             ("--hlep", "--hlep: no such option; did you mean --help?"),
+            ("open f --find x", "--find: no such option; see socktui open --help"),
+            ("relay :1 :2 --falt x", "--falt: no such option; did you mean --fault?"),
+            ("why 7 --once", "--once: cannot be used with why"),
+            (
+                "host --check --once",
+                "--once: cannot be used with --check: one look cannot tell how long bytes wait"
+            ),
             ("conect h:1", "conect: no such command; did you mean connect?"),
             (
                 "localhost:80",
@@ -306,6 +323,7 @@ struct ArgumentParserTests {
                 "attach x --json --payload 4",
                 "--payload: cannot be used with attach, which shows the bytes of one socket at a time"
             ),
+            ("connect h:1 --exchanges", "--exchanges: needs --json"),
             ("connect h:1 --every 1s", "--every: needs --json"),
             (
                 "--once",

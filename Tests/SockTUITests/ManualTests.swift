@@ -149,10 +149,8 @@ enum ManualLists {
         table(
             ["metric", "kind", "labels", "means"],
             MetricFamily.allCases.map { family in
-                [
-                    code(family.rawValue), family.kind.rawValue, family.labels.map(code).joined(separator: " "),
-                    family.help,
-                ]
+                let row = family.row
+                return [code(family.name), row.kind.rawValue, row.labels.map(code).joined(separator: " "), row.help]
             })
     }
 

@@ -103,7 +103,7 @@ struct OpenedPipeTests {
         #expect(shown.moment == nil && !source.canReadAgain)
         #expect(await Self.snapshot(of: source, at: 0)?.traffic?.items.count == 3)
         let notices = source.takeNotices()
-        #expect(notices.count == 1 && notices[0].contains("cannot be rewound: more came than"), "\(notices)")
+        #expect(notices.count == 1 && notices[0].contains("cannot be rewound: more than"), "\(notices)")
         #expect(source.takeNotices().isEmpty && source.problem == nil)
     }
 

@@ -32,6 +32,15 @@ struct QuietLookTests {
         #expect(quiet.answer(SnapshotRequest(kernel: .none, eventsFrom: 7), 7, .zero) == nil)
     }
 
+    @Test("the more sockets, the longer a look is repeated, up to five seconds", arguments: [(10_000, 2), (90_000, 5)])
+    func scaled(sockets: Int, seconds: Int) {
+        let quiet = QuietLook()
+        quiet.keep(Self.look(sockets: sockets, next: 7), for: Self.request(from: 0))
+        let end = Int64(seconds) * 1_000_000_000
+        #expect(quiet.answer(Self.request(from: 7), 7, MonotonicTime(nanoseconds: end - 1)) != nil)
+        #expect(quiet.answer(Self.request(from: 7), 7, MonotonicTime(nanoseconds: end)) == nil)
+    }
+
     @Test("few sockets are asked each time")
     func few() {
         let quiet = QuietLook(many: 2)

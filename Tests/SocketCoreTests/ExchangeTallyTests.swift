@@ -6,19 +6,20 @@ import Testing
 /// A talk in a line: who sends how many bytes, and when, in microseconds. `c` is the client, `s` the server.
 private func run(
     _ talk: String, client: TrafficItem.Direction = .sent, isJoined: Bool = false, question: String? = nil
-) -> ExchangeTally {
+) -> (tally: ExchangeTally, snapshot: ExchangeSnapshot?) {
     var tally = ExchangeTally(client: client, isJoined: isJoined)
+    var times = AnswerTimes()
     for word in talk.split(separator: " ") {
         let parts = word.dropFirst().split(separator: "@").compactMap { Int64($0) }
         let isClient = word.first == "c"
         let step = tally.pass(
             isClient == (client == .sent) ? .sent : .received, Int(parts[0]),
             at: MonotonicTime(nanoseconds: parts[1] * 1_000))
+        if step == .answered { times.add(tally.answerTime) }
         guard let question, step != .more else { continue }
-        let isAnswered = if case .answered = step { true } else { false }
-        tally.tell(Array(question.utf8), isWhole: isAnswered)
+        tally.tell(Array(question.utf8), isWhole: step == .answered)
     }
-    return tally
+    return (tally, tally.snapshot(times))
 }
 
 struct Talk: Sendable {
@@ -67,9 +68,9 @@ struct Talk: Sendable {
 
     @Test(arguments: talks)
     func counts(_ talk: Talk) throws {
-        let tally = run(talk.talk, question: talk.question)
+        let (tally, snapshot) = run(talk.talk, question: talk.question)
         #expect(tally.overlaps == (talk.count == nil), "\(talk.name)")
-        let facts = try #require(tally.snapshot)
+        let facts = try #require(snapshot)
         #expect(facts.count == talk.count ?? 0, "\(talk.name)")
         #expect(facts.last == talk.last.map { .microseconds($0) }, "\(talk.name)")
         #expect(facts.worst == talk.worst.map { .microseconds($0) }, "\(talk.name)")
@@ -99,16 +100,35 @@ struct Talk: Sendable {
     }
 
     @Test func memoryIsBounded() {
-        var tally = ExchangeTally(client: .sent)
-        #expect(tally.memory < 100)
-        var time: Int64 = 0
-        for step in 0..<100_000 {
-            time += Int64(step)
-            _ = tally.pass(step % 2 == 0 ? .sent : .received, 9, at: MonotonicTime(nanoseconds: time))
+        // With what its owner keeps beside it: a flag, and where the times are.
+        #expect(MemoryLayout<ExchangeTally>.stride + 16 < 100)
+        #expect(MemoryLayout<ExchangeTally>.stride + 16 + MemoryLayout<AnswerTimes>.stride <= 700)
+    }
+
+    /// Counting by totals, several of which may be of one step, gives what counting direction by direction gives.
+    @Test(arguments: UInt64(1)...20)
+    func totalsAgreeWithSteps(_ seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let client: TrafficItem.Direction = seed % 2 == 0 ? .sent : .received
+        var (byTotals, bySteps) = (ExchangeTally(client: client), ExchangeTally(client: client))
+        var (times, stepTimes) = (AnswerTimes(), AnswerTimes())
+        // Just below what 32 bits hold, and past it.
+        var (received, sent, time): (UInt64, UInt64, Int64) = (0, 0, 0)
+        for step in 0..<2_000 {
+            time += Int64.random(in: 1...900_000_000, using: &random)
+            let now = MonotonicTime(nanoseconds: time)
+            let isAsking = step % 2 == 0
+            let bulk = UInt64.random(in: 1...20_000_000, using: &random)
+            let isBoth = Bool.random(using: &random) && client == .received && isAsking
+            for direction in TrafficItem.Direction.allCases {
+                guard isBoth || (direction == client) == isAsking else { continue }
+                if direction == .received { received += bulk } else { sent += bulk }
+                if bySteps.pass(direction, Int(bulk), at: now) == .answered { stepTimes.add(bySteps.answerTime) }
+            }
+            _ = withUnsafeMutablePointer(to: &times) { byTotals.pass(upTo: received, sent, at: now, addingTo: $0) }
         }
-        // With the header of the object that it is in.
-        #expect(tally.memory + 16 <= 700)
-        #expect(tally.snapshot?.count == 50_000)
+        #expect(byTotals.snapshot(times) == bySteps.snapshot(stepTimes))
+        #expect(byTotals.snapshot(times)?.count ?? 0 > 900 && max(received, sent) > UInt64(UInt32.max))
     }
 
     /// However questions and answers are divided, as many are counted as there are, with the times that they had.
@@ -116,13 +136,16 @@ struct Talk: Sendable {
     func agreesWithASimpleReference(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var tally = ExchangeTally(client: seed % 2 == 0 ? .sent : .received)
+        var answerTimes = AnswerTimes()
         let (client, server): (TrafficItem.Direction, TrafficItem.Direction) =
             seed % 2 == 0 ? (.sent, .received) : (.received, .sent)
         var (time, times): (Int64, [Int64]) = (0, [])
         func speak(_ direction: TrafficItem.Direction, pauses: ClosedRange<Int64>) {
             for part in 0..<Int.random(in: 1...5, using: &random) {
                 if part > 0 { time += Int64.random(in: pauses, using: &random) }
-                _ = tally.pass(direction, Int.random(in: 1...2_000, using: &random), at: .init(nanoseconds: time))
+                let count = Int.random(in: 1...2_000, using: &random)
+                let step = tally.pass(direction, count, at: .init(nanoseconds: time))
+                if step == .answered { answerTimes.add(tally.answerTime) }
             }
         }
         if seed % 3 == 0 { speak(server, pauses: 0...900_000_000) }
@@ -134,7 +157,7 @@ struct Talk: Sendable {
             times.append(time - began)
             speak(server, pauses: 0...900_000_000)
         }
-        let facts = try #require(tally.snapshot)
+        let facts = try #require(tally.snapshot(answerTimes))
         #expect(facts.count == 500 && !facts.overlaps && facts.unansweredSince == nil)
         #expect(facts.last == times.last.map { .nanoseconds($0) })
         #expect(facts.worst == times.max().map { .nanoseconds($0) })

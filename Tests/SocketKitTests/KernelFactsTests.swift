@@ -33,6 +33,28 @@ import Testing
         #expect(wrong.isEmpty, "\(wrong.count) of 12000: \(wrong.prefix(5))")
     }
 
+    @Test func whatIsIdleIsNotAskedAgainForAWhile() throws {
+        let pair = try ConnectedPair()
+        pair.socket.read(ReadRequest(.available(limit: nil), isStanding: true))
+        var request = SnapshotRequest(kernel: .all)
+        request.kernelAge = .seconds(3_600)
+        func look() -> SocketSnapshot? { pair.engine.snapshot(request).sockets.first { $0.id == pair.socket.session } }
+        func share(_ one: SocketSnapshot?, _ other: SocketSnapshot?) -> Bool {
+            guard let one, let other else { return false }
+            return unsafeBitCast(one, to: UInt.self) == unsafeBitCast(other, to: UInt.self)
+        }
+        // Its rates take two measurements.
+        #expect(eventually { share(look(), look()) })
+        let idle = look()
+        #expect(idle?.kernel?.receiveQueue == 0)
+        #expect(!share(row(pair.engine, pair.socket.session), idle), "who does not allow an age gets the state of now")
+        send(pair.peer, "abc", 3, 0)
+        #expect(eventually { look()?.received == 3 && look()?.kernel?.bytesReceived == 3 })
+        pair.socket.isReadingPaused = true
+        send(pair.peer, "more", 4, 0)
+        #expect(eventually { look()?.kernel?.receiveQueue == 4 }, "no event says that bytes came")
+    }
+
     @Test func whatWasNeverMeasuredIsUnknown() throws {
         let pair = try ConnectedPair()
         let kernel = try #require(row(pair.engine, pair.socket.session)?.kernel)

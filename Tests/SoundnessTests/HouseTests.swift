@@ -38,7 +38,7 @@ struct HouseTests {
     func trust() {
         // Accesses that only debug builds check, uncounted references, unchecked casts, addresses made pointers.
         let counts = [
-            "@exclusivity(unchecked)": 26, "Unmanaged": 3, "unsafeDowncast": 1, "unsafeBitCast": 0,
+            "@exclusivity(unchecked)": 25, "Unmanaged": 3, "unsafeDowncast": 1, "unsafeBitCast": 0,
             "unsafelyUnwrapped": 0,
             "withoutActuallyEscaping": 0, "_unsafeBytes:": 0, "_unsafeElements:": 0,
         ]

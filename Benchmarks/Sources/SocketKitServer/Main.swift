@@ -3,7 +3,7 @@ import Glibc
 import SocketKit
 
 /// Serves one of the yardstick's protocols (see `Yardstick/refserver.c`) by SocketKit's public API, until it is killed:
-/// `SocketKitServer -m echo|heard|sink|source|lines|websocket|websocket-stream [-w inline|queue|async|borrowed] [-p PORT | -u PATH] [--watched]
+/// `SocketKitServer -m echo|heard|sink|source|lines|websocket|websocket-stream [-w inline|queue|async|engine|borrowed] [-p PORT | -u PATH] [--watched]
 /// [-c CERTIFICATE -k KEY] [-e ENGINES] [-t THREADS] [--moving]`
 @main
 struct Main {

@@ -17,6 +17,8 @@ enum Way: String, CaseIterable {
     case queue
     /// `await`, one task for each connection.
     case async
+    /// The same, the tasks running on the engine.
+    case engine
     /// A standing read that lends its bytes.
     case borrowed
 }

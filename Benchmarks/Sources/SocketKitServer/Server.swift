@@ -40,9 +40,11 @@ final class Server: SocketListenerDelegate {
     }
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
-        if options.way == .async {
+        if options.way == .async || options.way == .engine {
             let mode = options.mode
-            Task { await Conversations.serve(socket, mode) }
+            Task(executorPreference: options.way == .engine ? engine : nil) {
+                await Conversations.serve(socket, mode)
+            }
             return
         }
         switch options.mode {

@@ -74,6 +74,14 @@ int crun_process(int thread);
 enum { CRUN_NAME = 256 };
 int crun_gains_rights(const struct crun_notice *notice, char name[CRUN_NAME]);
 
+// MARK: A terminal
+
+// Opens a terminal. Returns our end, which closes on exec, and writes the path of the other end, or returns -1 with errno.
+int crun_open_terminal(char path[CRUN_NAME]);
+void crun_resize_terminal(int terminal, int columns, int rows);
+
+// MARK: Descriptors and memory of other processes
+
 // pidfd_getfd(2) for the process of a thread. Returns a descriptor that closes on exec, or -1 with errno.
 int crun_take(int thread, int descriptor);
 

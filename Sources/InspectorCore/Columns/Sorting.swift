@@ -1,18 +1,21 @@
 import SocketCore
 
-/// The order of the list. Live connections come first, then those whose value is unknown, then listeners, then closed
-/// ones, the latest first. Equal ones are sorted by id.
+/// The order of the list. Live connections come first, then those whose value is unknown, then listeners, sockets in
+/// TIME-WAIT, and closed ones, the latest first. Equal ones are sorted by id.
 package struct Sorting: Equatable, Sendable {
     package var column: ListColumn
     package var descending: Bool
 
     package init(_ column: ListColumn) { (self.column, descending) = (column, column.startsDescending) }
 
+    /// Those without a value follow those with one. The first look at a host proves nothing yet, so what seems to be
+    /// stuck comes before what is not.
+    private enum Group: Int { case valued, stuck, unknown, listener, timeWait, closed }
+
     /// The sort key of one row.
     private struct SortKey {
         var index: Int
-        /// 0 for live with a value, 1 for live without one, 2 for a listener without one, 3 for closed.
-        var group: Int
+        var group: Group
         var number: Double
         var text: String
     }
@@ -39,7 +42,8 @@ package struct Sorting: Equatable, Sendable {
         var rest: [SortKey] = []
         quiet.reserveCapacity(keys.count)
         for key in keys {
-            if key.group == 0 && key.number == 0 && key.text.isEmpty { quiet.append(key) } else { rest.append(key) }
+            let isQuiet = key.group == .valued && key.number == 0 && key.text.isEmpty
+            if isQuiet { quiet.append(key) } else { rest.append(key) }
         }
         rest.sort(by: comesFirst)
         guard let sample = quiet.first else { return rest }
@@ -52,9 +56,9 @@ package struct Sorting: Equatable, Sendable {
     }
 
     private func comesFirst(_ left: SortKey, _ right: SortKey) -> Bool {
-        if left.group != right.group { return left.group < right.group }
+        if left.group != right.group { return left.group.rawValue < right.group.rawValue }
         if left.number != right.number {
-            let descending = left.group == 3 || self.descending
+            let descending = left.group == .closed || self.descending
             return descending ? left.number > right.number : left.number < right.number
         }
         if left.text != right.text { return descending ? left.text > right.text : left.text < right.text }
@@ -63,13 +67,23 @@ package struct Sorting: Equatable, Sendable {
 
     private func key(_ row: Listed, _ index: Int, _ sight: Sight) -> SortKey {
         if let closed = row.closed, !column.ordersClosed {
-            return SortKey(index: index, group: 3, number: Double(closed.time.nanoseconds), text: "")
+            let number = Double(closed.time.nanoseconds)
+            return SortKey(index: index, group: .closed, number: number, text: "")
         }
         switch column.value(row, sight) {
         case .number(let number):
-            return SortKey(index: index, group: 0, number: number.isNaN ? 0 : number, text: "")
-        case .text(let text): return SortKey(index: index, group: 0, number: 0, text: text)
-        case nil: return SortKey(index: index, group: row.socket.role == .listener ? 2 : 1, number: 0, text: "")
+            return SortKey(index: index, group: .valued, number: number.isNaN ? 0 : number, text: "")
+        case .text(let text): return SortKey(index: index, group: .valued, number: 0, text: text)
+        case nil: return SortKey(index: index, group: group(row.socket), number: 0, text: "")
         }
+    }
+
+    /// Returns the group of a live row without a value.
+    private func group(_ socket: SocketSnapshot) -> Group {
+        if socket.role == .listener { return .listener }
+        guard let host = socket.host else { return .unknown }
+        if host.state == .timeWait { return .timeWait }
+        let hasBytes = host.unread ?? 0 > 0 || host.unsent ?? 0 > 0
+        return hasBytes && host.asksFor ?? .zero > .seconds(1) ? .stuck : .unknown
     }
 }

@@ -101,10 +101,10 @@ struct HostEnd {
         case .listening: words = "no longer listens"
         case .closed, .timeWait: return nil
         }
-        if last.inode == 0 {
+        guard let user = last.user else {
             holder = last.state == .established || last.state == .closeWait ? " before it was accepted" : ""
-        } else {
-            holder = "; still held by " + (last.program == nil ? "a program of user \(last.user)" : last.programText)
+            return
         }
+        holder = "; still held by " + (last.program == nil ? "a program of user \(user)" : last.programText)
     }
 }

@@ -6,7 +6,8 @@ struct HostLedger: Sendable {
     struct Entry: Sendable {
         var socket: HostSocket
         var former: HostSocket?
-        /// The times since which nothing was read, nothing was acknowledged, and the inode has been present or absent.
+        /// The times since which nothing was read, nothing was acknowledged, and the inode has been present or absent, or
+        /// it has waited to be accepted.
         var read: MonotonicTime
         var written: MonotonicTime
         var owned: MonotonicTime
@@ -145,7 +146,7 @@ extension HostLedger.Entry {
         let old = socket
         if !Self.isReadStalled(old, now) { read = now.time }
         if !Self.isWriteStalled(old, now) { written = now.time }
-        if (old.inode == 0) != (now.inode == 0) { owned = now.time }
+        if (old.inode == 0) != (now.inode == 0) || old.isQueued != now.isQueued { owned = now.time }
         if let drops = now.memory?.drops, let former = old.memory?.drops, drops != former {
             dropped = (now.time, drops &- former, now.time - old.time)
         }

@@ -9,18 +9,13 @@ package enum HostParagraph {
         let more = verdict.more > 0 ? "; the same on \(verdict.more) more sockets" : ""
         var lines = ["\(heading(verdict))\(time): \(verdict.claim)\(why)\(more)."]
         lines += ends(verdict.ends)
-        if let next = verdict.next ?? remedy(verdict) { lines.append("Next: \(next)") }
+        if let next = verdict.next ?? verdict.hostRemedy { lines.append("Next: \(next)") }
         return lines
     }
 
     /// Returns a heading such as `DEADLOCK`. A note is not in capitals.
     private static func heading(_ verdict: Verdict) -> String {
         verdict.severity == .note ? "note: \(verdict.lint)" : verdict.lint.uppercased()
-    }
-
-    /// Returns the remedy, unless it names keys that would close the connection. Those only suit sessions of our own.
-    private static func remedy(_ verdict: Verdict) -> String? {
-        Lint.named(verdict.lint)?.isOfHost == true ? verdict.remedy : nil
     }
 
     private static let most = 16

@@ -235,7 +235,7 @@ package struct HostRows: Sendable {
             host.peer = known[peer.id]?.id
             host.peerProgram = judge.owner(of: peer.id)?.text
         }
-        host.userName = userNames[host.programUser ?? host.user]
+        host.userName = (host.programUser ?? host.user).flatMap { userNames[$0] }
         if socket.id == self.shown { host.alike = alike }
         facts.host = host
         (former.time, former.last) = (socket.time, nil)

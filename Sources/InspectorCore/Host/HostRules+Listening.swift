@@ -95,7 +95,8 @@ extension HostRules {
     private func clients(_ children: [HostSocket]) -> [Verdict.End] {
         var told: Set<HostProcess.ID> = []
         return children.compactMap { child in
-            guard let peer = scene.peer(of: child), peer.inode != 0, case let asking = owner(peer),
+            guard let peer = child.transport.isUnix ? child : scene.peer(of: child), peer.inode != 0,
+                case let asking = owner(peer),
                 let process = asking.process, told.insert(process).inserted
             else { return nil }
             let words = asking.words.isEmpty ? "" : "; \(asking.words)"
@@ -136,13 +137,14 @@ extension HostRules {
         return waited > limit
     }
 
-    /// Returns the connections waiting to be accepted, which have no inode yet.
+    /// Returns the connections waiting to be accepted, which have no inode yet. Unix-domain ones are not listed until
+    /// then, but the ends that connected are.
     private func children(of listener: HostSocket) -> [HostSocket] {
-        notable.filter { child in
+        if listener.transport.isUnix { return scene.queued(at: listener) }
+        return notable.filter { child in
             guard child.inode == 0, child.transport == listener.transport, child.namespace == listener.namespace,
                 child.state == .established || child.state == .closeWait
             else { return false }
-            if listener.transport.isUnix { return child.local != nil && child.local == listener.local }
             guard let local = listener.local?.unmapped, child.local?.port == local.port else { return false }
             return local.isWildcard || child.local?.unmapped.host == local.host
         }

@@ -43,10 +43,21 @@ struct HostRules {
         return withoutExplained(found).grouped()
     }
 
-    /// Removes the chains of waiting that another verdict explains.
+    /// Removes the chains of waiting that another verdict explains, and the listeners on which nothing is accepted
+    /// because programs wait for each other.
     private func withoutExplained(_ found: [Verdict]) -> [Verdict] {
         let others = Set(found.lazy.filter { $0.lint != Lint.waitChain.name }.flatMap(\.sockets))
-        return found.filter { $0.lint != Lint.waitChain.name || others.isDisjoint(with: $0.sockets) }
+        let rings = found.filter { $0.lint == Lint.mutualWait.name }
+        return found.filter { verdict in
+            switch verdict.lint {
+            case Lint.waitChain.name: others.isDisjoint(with: verdict.sockets)
+            case Lint.acceptStuck.name:
+                !rings.contains {
+                    $0.severity >= verdict.severity && $0.sockets.contains(where: verdict.sockets.contains)
+                }
+            default: true
+            }
+        }
     }
 
     private func complete(_ verdict: Verdict) -> Verdict {

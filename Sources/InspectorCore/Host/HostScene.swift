@@ -10,6 +10,8 @@ struct HostScene: Sendable {
     private var byInode: [UInt64: UInt64] = [:]
     private var pairs = HostPairs()
     private var listening: [HostPort: [UInt64]] = [:]
+    /// The Unix-domain sockets that wait to be accepted, by the name of the listener.
+    private var queued: [SocketAddress: Set<UInt64>] = [:]
     /// The sockets that are not quiet.
     private(set) var notable: Set<UInt64> = []
 
@@ -39,8 +41,9 @@ struct HostScene: Sendable {
     }
 
     private mutating func add(_ socket: HostSocket) {
-        if !socket.isQuiet { notable.insert(socket.id) }
+        if !socket.isQuiet || socket.isQueued { notable.insert(socket.id) }
         if socket.inode != 0 { byInode[socket.inode] = socket.id }
+        if socket.isQueued, let name = socket.peer { queued[name, default: []].insert(socket.id) }
         guard socket.transport == .tcp, let local = socket.local?.unmapped, let port = local.port else { return }
         if socket.isListening { listening[HostPort(port, of: socket), default: []].append(socket.id) }
         pairs.insert(socket)
@@ -49,6 +52,10 @@ struct HostScene: Sendable {
     private mutating func remove(_ socket: HostSocket) {
         notable.remove(socket.id)
         if byInode[socket.inode] == socket.id { byInode[socket.inode] = nil }
+        if socket.isQueued, let name = socket.peer {
+            queued[name]?.remove(socket.id)
+            if queued[name]?.isEmpty == true { queued[name] = nil }
+        }
         guard socket.transport == .tcp, let local = socket.local?.unmapped, let port = local.port else { return }
         if socket.isListening, case let place = HostPort(port, of: socket) {
             listening[place]?.removeAll { $0 == socket.id }
@@ -79,6 +86,13 @@ struct HostScene: Sendable {
         return pairs.peer(of: socket).flatMap { self[$0] }
     }
 
+    /// Returns the Unix-domain sockets that wait to be accepted by a listener.
+    func queued(at listener: HostSocket) -> [HostSocket] {
+        sockets(listener.local.flatMap { queued[$0] } ?? []).filter {
+            $0.transport == listener.transport && $0.namespace == listener.namespace
+        }
+    }
+
     /// Returns a connection's visible ends in the same order for either of them: the connecting one first.
     func ends(of socket: HostSocket) -> [HostSocket] {
         guard let peer = peer(of: socket) else { return [socket] }
@@ -100,6 +114,15 @@ struct HostScene: Sendable {
     /// Returns the owners, as far as they are visible.
     func owners(of socket: HostSocket) -> [HostLook.Owner] {
         socket.inode == 0 ? [] : look.owners[socket.inode] ?? []
+    }
+}
+
+extension HostSocket {
+    /// Whether it is a Unix-domain socket that waits to be accepted. The other end is not there yet, but the listener's
+    /// name is.
+    var isQueued: Bool {
+        transport.isUnix && transport.isStream && state == .established && peerInode == 0
+            && peer?.name?.isEmpty == false
     }
 }
 

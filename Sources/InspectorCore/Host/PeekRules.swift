@@ -23,9 +23,9 @@ package struct PeekRules: Equatable, Sendable {
     }
 
     /// Whether they belong to another user, or to two users, as when one user's program passed its socket to another's.
-    package func isForeign(socket: UInt32, program: UInt32?) -> Bool {
-        let own = [user, sudoUser].compactMap { $0 }
-        return socket != program || !own.contains(socket)
+    package func isForeign(socket: UInt32?, program: UInt32?) -> Bool {
+        guard let socket else { return true }
+        return socket != program || ![user, sudoUser].contains(socket)
     }
 }
 

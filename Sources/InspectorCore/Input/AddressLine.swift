@@ -2,12 +2,13 @@ import SocketCore
 import SocketWorkshop
 
 /// What a user typed in an address field: `host:port`, `[::1]:port`, `unix:/path`, `udp://host:port`, `listen :8080`,
-/// `relay :9000 host:80`, `attach 4242`, `demo`.
+/// `relay :9000 host:80`, `attach 4242`, `host`, `demo`.
 package enum AddressLine: Equatable, Sendable {
     case connect(OpenTarget)
     case listen(OpenTarget)
     case relay(RelayRequest)
     case attach(String)
+    case host
     case demo
 
     /// A sentence that says what is wrong.
@@ -22,14 +23,22 @@ package enum AddressLine: Equatable, Sendable {
             return .failure(Failure(message: "type an address such as localhost:8080"))
         }
         if words == ["demo"] { return .success(.demo) }
+        if words == ["host"] { return .success(.host) }
         switch first {
         case "attach": return attach(words.dropFirst())
         case "relay": return relay(Array(words.dropFirst()))
         case "listen": return endpoint(words.dropFirst(), listens: true)
         case "connect": return endpoint(words.dropFirst(), listens: false)
+        case _ where words.count > 1 && Self.ofShell.contains(first):
+            return .failure(Failure(message: "\(first) is for the shell; quit, and run socktui \(text)"))
         default: return endpoint(words[...], listens: listens)
         }
     }
+
+    /// The commands that only the command line has. A host of such a name is reached by `NAME:PORT`.
+    package static let ofShell: Set<String> = [
+        "why", "capture", "run", "open", "export", "replay", "sweep", "ctl", "mcp", "config", "completions", "help",
+    ]
 
     /// Parses a process number, a program's name or a path.
     private static func attach(_ words: ArraySlice<String>) -> Result<AddressLine, Failure> {

@@ -26,6 +26,7 @@ package struct Findings: Sendable {
         var time: Duration
         var judgesClosed: Bool
         var judgesUneventful: Bool
+        var judgesCaptured: Bool
         var find: Lint.SessionCheck
     }
 
@@ -35,7 +36,7 @@ package struct Findings: Sendable {
             row.lint.session.map { find in
                 Check(
                     place: place, time: row.time, judgesClosed: row.lint.judgesClosed,
-                    judgesUneventful: row.lint.judgesUneventful, find: find)
+                    judgesUneventful: row.lint.judgesUneventful, judgesCaptured: row.lint.judgesCaptured, find: find)
             }
         }
     }
@@ -63,7 +64,7 @@ package struct Findings: Sendable {
         ledger.finish(snapshot)
         for index in snapshot.sockets.indices
         where snapshot.sockets[index].isFromOutside
-            ? snapshot.sockets[index].hasVerdicts
+            ? snapshot.sockets[index].hasVerdicts || snapshot.sockets[index].isCapturedTalk
             : snapshot.sockets[index].isLive || ledger[snapshot.sockets[index].id].unreadThere != nil
         {
             let found = find(snapshot.sockets[index], snapshot, others)
@@ -112,15 +113,24 @@ package struct Findings: Sendable {
 
     private func find(_ socket: SocketSnapshot, _ snapshot: EngineSnapshot, _ others: Surroundings) -> [Verdict] {
         if let verdicts = socket.host?.verdicts ?? socket.ends?.verdicts {
-            return enabled(verdicts, about: socket.id)
+            let talk = socket.isCapturedTalk ? judge(socket, snapshot, others) { $0.judgesCaptured } : []
+            return enabled(verdicts, about: socket.id) + talk
         }
         // Deliberate faults are neither the peer's doing nor a mistake.
         if socket.fault?.hasActed == true { return [] }
         let (isLive, isUneventful) = (socket.isLive, isUneventful(socket))
         if isUneventful, !checks.contains(where: \.judgesUneventful) { return [] }
+        return judge(socket, snapshot, others) { check in
+            (isLive || check.judgesClosed) && (!isUneventful || check.judgesUneventful)
+        }
+    }
+
+    private func judge(
+        _ socket: SocketSnapshot, _ snapshot: EngineSnapshot, _ others: Surroundings, where applies: (Check) -> Bool
+    ) -> [Verdict] {
         let situation = situation(socket, in: snapshot, others.peers)
         var verdicts: [Verdict] = []
-        for check in checks where (isLive || check.judgesClosed) && (!isUneventful || check.judgesUneventful) {
+        for check in checks where applies(check) {
             guard let found = check.find(situation, check.time) else { continue }
             var verdict = lints[check.place].lint.completing(found)
             verdict.socket = socket.id

@@ -42,7 +42,7 @@ extension Lint {
             case let lasting = it.now - closed, lasting >= after
         else { return nil }
         return Verdict(
-            "not closed yet, though \(it.side.reader) closed \(Format.duration(lasting)) ago and the end was read",
+            "not closed yet, though \(it.side.reader) closed \(Format.duration(lasting)) ago and its FIN was read",
             lasting: lasting)
     }
 
@@ -53,8 +53,8 @@ extension Lint {
         let closer = it.leg.map(\.reader) ?? "this end"
         let what =
             end.hasReadEnd == true
-            ? "it has read the end"
-            : "the end is unread\(end.unread.map { $0 > 0 ? " after \(Format.size($0))" : "" } ?? "")"
+            ? "it has read the FIN"
+            : "the FIN is unread\(end.unread.map { $0 > 0 ? " after \(Format.size($0))" : "" } ?? "")"
         var verdict = Verdict(
             "\(it.side.reader) has not closed a connection that \(closer) closed \(ago(it.side, lasting)); \(what)",
             lasting: lasting

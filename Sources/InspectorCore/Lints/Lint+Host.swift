@@ -1,15 +1,15 @@
 /// Problems that can only be found from outside, in sockets of any program on the host. See `HostRules`.
 extension Lint {
     static let acceptStuck = Lint(
-        "accept-stuck", after: .seconds(5), "a connection has waited for accept for %time, and no program accepts",
-        remedy: "look at what the program does instead of accepting",
+        "accept-stuck", after: .seconds(5), "a connection has waited to be accepted for %time, and no program accepts",
+        remedy: "find out what the program does instead of accepting",
         host: { rules, _ in rules.unaccepted(.stuck) })
 
     static let waitChain = Lint(
         "wait-chain", after: .seconds(5),
         "a question has been unanswered for %time: who waits for whom, and what the last program does. A note, as a long "
             + "poll looks the same; a warning if that program is stopped",
-        remedy: "look at what the last program does (socktui why)",
+        remedy: "ask what the last program does (socktui why)",
         host: { rules, _ in rules.waiting() })
 
     static let mutualWait = Lint(
@@ -22,7 +22,7 @@ extension Lint {
         Lint(
             "unread-unasked", after: .seconds(5),
             "a program has left bytes unread for %time, and none of its threads or event loops asks for them",
-            remedy: "look at what its threads do instead; only a note for a client of a pool",
+            remedy: "find out what its threads do instead; only a note for a client of a pool",
             host: { $0.unread([.unasked, .stopped, .unseen], $1) }
         ).gathered(),
         Lint(
@@ -33,8 +33,8 @@ extension Lint {
         ).gathered(),
         Lint(
             "loop-stuck", after: .seconds(5),
-            "somebody has waited for %time for an event loop in which no thread waits, or whose thread runs without a pause",
-            remedy: "look at what the loop's thread does instead: it must not block",
+            "a peer has waited for %time for an event loop that no thread waits in, or whose thread runs without a pause",
+            remedy: "find out what the loop's thread does instead: it must not block",
             host: { $0.loops($1) }
         ).gathered(),
         Lint(
@@ -45,11 +45,11 @@ extension Lint {
         Lint(
             "zero-window", after: .seconds(5),
             "a peer on another host has accepted no bytes for %time: its window is 0",
-            remedy: "look at the program at the other end: it does not read",
+            remedy: "find out why the program at the other end does not read",
             host: { $0.closedWindows($1) }),
         Lint(
             "accept-full", "a listener's queue is full, and no program accepts: further connections are dropped",
-            remedy: "look at what the program does instead of accepting; raise the backlog if it is only busy",
+            remedy: "find out what the program does instead of accepting; raise the backlog if it is only busy",
             host: { rules, _ in rules.unaccepted(.full) }),
         acceptStuck,
         waitChain,

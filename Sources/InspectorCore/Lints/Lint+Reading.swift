@@ -8,7 +8,7 @@ extension Lint {
     ).following([deadlock])
 
     static let endUnseen = Lint(
-        "eof-unseen", after: .seconds(1), "the peer's FIN has been here for %time, after bytes that no read takes",
+        "eof-unseen", after: .seconds(1), "the peer's FIN arrived %time ago, after bytes that no read takes",
         remedy: "read on until the end ({read}): FIN is reported after the last byte before it", findEndUnseen
     ).following([deadlock])
 

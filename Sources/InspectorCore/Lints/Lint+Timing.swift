@@ -20,7 +20,7 @@ extension Lint {
             remedy: "give it a timeout, or set idleTimeout or keepAlive in the configuration", noTimeout),
         Lint(
             "idle", as: .note, after: .seconds(60), "no byte has passed for %time",
-            remedy: "nothing, if the protocol is a quiet one",
+            remedy: "none needed if the protocol is quiet by design",
             isAllowed: true, idle
         ).evenWhereNothingHappens(),
     ]

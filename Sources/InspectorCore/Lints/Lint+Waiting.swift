@@ -8,12 +8,12 @@ extension Lint {
             "a question has had no answer for %time; a warning once that time is set",
             remedy: "ask what the other end waits for (socktui why); a long poll or a subscription looks the same",
             unanswered
-        ).warningOnceSet(),
+        ).warningOnceSet().evenWhereCaptured(),
         Lint(
             "answer-slow", after: .seconds(1), "the latest answer took more than %time",
             remedy: "sort by ANSWER to find the slow ones, and compare their questions ({talk} Traffic)",
             isAllowed: true, answerSlow
-        ).evenWhereNothingHappens(),
+        ).evenWhereNothingHappens().evenWhereCaptured(),
     ]
 
     /// A question that took longer than this to ask is a stream of its own, and nobody may have to answer it.
@@ -31,7 +31,7 @@ extension Lint {
         let asked = max(since, socket.activity.lastByte ?? since)
         guard now - asked > after, facts.median != nil || asked - since <= longestQuestion else { return nil }
         return Verdict(
-            "asked \(Format.size(Int(clamping: facts.unansweredBytes))) \(Format.duration(now - asked)) ago, and nothing answered",
+            "a question of \(Format.size(Int(clamping: facts.unansweredBytes))) has had no answer for \(Format.duration(now - asked))",
             lasting: now - asked)
     }
 

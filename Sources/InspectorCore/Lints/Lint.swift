@@ -37,6 +37,7 @@ package struct Lint: Sendable {
     var many: Int?
     /// Whether it can find something about a session without activity. See `SocketSnapshot.isUneventful`.
     var judgesUneventful = false
+    var judgesCaptured = false
     /// Whether it is a warning if the user enables it or sets its duration, and a note otherwise.
     private(set) var warnsOnceSet = false
     /// Whether it judges closed sessions too.
@@ -109,6 +110,13 @@ package struct Lint: Sendable {
     func evenWhereNothingHappens() -> Lint {
         var lint = self
         lint.judgesUneventful = true
+        return lint
+    }
+
+    /// Returns this row with checks of captured connections, about which only their bytes are known.
+    func evenWhereCaptured() -> Lint {
+        var lint = self
+        lint.judgesCaptured = true
         return lint
     }
 

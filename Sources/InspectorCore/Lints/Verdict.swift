@@ -15,6 +15,10 @@ extension Verdict {
     /// The remedy of its lint.
     package var remedy: String { Lint.named(lint)?.remedy ?? "" }
 
+    /// The remedy where it is about other programs' sockets. That of a lint which also judges our own connections may
+    /// close them, which only suits those.
+    package var hostRemedy: String? { Lint.named(lint)?.isOfHost == true ? remedy : nil }
+
     /// Returns the verdict with the program at the other end blamed.
     package func blaming(_ side: Side) -> Verdict {
         var verdict = self
@@ -24,13 +28,15 @@ extension Verdict {
     }
 
     /// The members in JSON, without the session.
-    package func members(_ naming: CommandNaming) -> [JSON.Member] {
-        SocketJSON(clock: WallClock()).members(.verdict(self, remedy: naming(remedy)))
+    package func members(_ naming: CommandNaming) -> [JSON.Member] { members(remedy: naming(remedy)) }
+
+    private func members(remedy: String?) -> [JSON.Member] {
+        SocketJSON(clock: WallClock()).members(.verdict(self, remedy: remedy))
     }
 
     /// The same with the affected sockets of the host, for a line about a look.
     package func hostMembers(_ naming: CommandNaming) -> [JSON.Member] {
-        members(naming) + [
+        members(remedy: hostRemedy.map { naming($0) }) + [
             JSON.Member("sockets", .array(sockets.prefix(Self.mostSockets).map { JSON(HostSocket.cookie(of: $0)) })),
             JSON.Member("processes", .array(processes.map { JSON(Int($0.number)) })),
             JSON.Member("more", JSON(more)),

@@ -15,7 +15,7 @@ package struct HostMetrics {
 
     private var metrics = MetricsText()
     private let look: HostLook
-    private let sockets: [(host: HostSnapshot, local: String?, program: String)]
+    private let sockets: [(host: HostSnapshot, local: String?, program: String, figures: [FactFigures.Figure])]
     private var named: Set<String> = []
 
     /// Returns the metrics of one look.
@@ -41,9 +41,11 @@ package struct HostMetrics {
 
     private init(_ snapshot: EngineSnapshot, _ look: HostLook) {
         self.look = look
+        var facts = FactFigures()
         sockets = snapshot.sockets.compactMap { row in
             guard row.closed == nil, let host = row.host else { return nil }
-            return (host, row.local.map { "\($0)" }, host.program.map(Self.name) ?? Self.unknown)
+            let program = host.program.map(Self.name) ?? Self.unknown
+            return (host, row.local.map { "\($0)" }, program, facts.figures(of: host))
         }
     }
 
@@ -63,11 +65,13 @@ package struct HostMetrics {
     /// Chooses the programs with samples of their own: those that verdicts are about, then those with the most sockets.
     private mutating func choosePrograms(_ found: [Verdict]) {
         var samples: [String: Set<[String]>] = [:], counts: [String: Int] = [:]
-        for (host, _, program) in sockets {
+        for (host, _, program, figures) in sockets {
             counts[program, default: 0] += 1
             samples[program, default: []].insert([host.transport.rawValue, host.state.word])
-            if host.unread ?? 0 > 0 { samples[program, default: []].formUnion([["unread"], ["unread for"]]) }
-            if host.unsent ?? 0 > 0 { samples[program, default: []].insert(["unsent"]) }
+            for (family, value) in figures where value > 0 && !family.isOfListeners {
+                samples[program, default: []].insert([family.name])
+                if family == .unread { samples[program, default: []].insert([MetricFamily.unreadOldest.name]) }
+            }
         }
         let blamed = Dictionary(grouping: found) { program($0) }
         for (program, verdicts) in blamed {
@@ -90,15 +94,14 @@ package struct HostMetrics {
     private func label(_ program: String) -> String { named.contains(program) ? program : Self.other }
 
     private mutating func addSockets(_ judge: HostJudge) {
-        for (host, _, program) in sockets {
+        for (host, _, program, figures) in sockets {
             let program = label(program)
             metrics.add(1, to: .sockets, program, host.transport.rawValue, host.state.word)
-            if let unread = host.unread, unread > 0 {
-                metrics.add(Double(unread), to: .unread, program)
-                if let age = judge.unread(for: host.key) { metrics.raise(to: age.inSeconds, .unreadOldest, program) }
+            for (family, value) in figures where value > 0 && !family.isOfListeners {
+                metrics.add(value, to: family, program)
             }
-            if let unsent = host.unsent, unsent > 0, !host.transport.isUnix {
-                metrics.add(Double(unsent), to: .unsent, program)
+            if host.unread ?? 0 > 0, let age = judge.unread(for: host.key) {
+                metrics.raise(to: age.inSeconds, .unreadOldest, program)
             }
         }
     }
@@ -109,10 +112,11 @@ package struct HostMetrics {
         let ranked = listening.sorted {
             ($1.host.waiting ?? 0, $0.local ?? "") < ($0.host.waiting ?? 0, $1.local ?? "")
         }
-        for (host, local, program) in ranked.prefix(Self.mostListeners) {
-            let labels = (label(program), local.map { HostScene.safe($0) } ?? "")
-            metrics.add(Double(host.waiting ?? 0), to: .waiting, labels.0, labels.1)
-            if let limit = host.waitingLimit { metrics.add(Double(limit), to: .waitingLimit, labels.0, labels.1) }
+        for (_, local, program, figures) in ranked.prefix(Self.mostListeners) {
+            let listen = local.map { HostScene.safe($0) } ?? ""
+            for (family, value) in figures where family.isOfListeners {
+                metrics.add(value, to: family, label(program), listen)
+            }
         }
     }
 
@@ -126,7 +130,8 @@ package struct HostMetrics {
         let (program, fault) = (label(program(verdict)), isFar(verdict) ? "far" : "here")
         let severity = verdict.severity.name
         metrics.add(Double(verdict.count + verdict.more), to: .verdicts, verdict.lint, severity, program, fault)
-        metrics.raise(to: verdict.lasting?.inSeconds ?? 0, .verdictAge, verdict.lint, severity, program, fault)
+        let age = FactTeller.verdict(verdict, remedy: nil).facts.first { $0.name == MetricFamily.verdictAge.row.fact }
+        metrics.raise(to: age?.value.figure ?? 0, .verdictAge, verdict.lint, severity, program, fault)
     }
 
     private mutating func addHidden() {

@@ -68,9 +68,7 @@ package indirect enum JSON: Equatable, Sendable {
         text += "\""
         defer { text += "\"" }
         // Nearly all names and values are plain, and lines are many when thousands of connections close.
-        guard !string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }) else {
-            return text += string
-        }
+        guard !isPlain(string) else { return text += string }
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -85,6 +83,15 @@ package indirect enum JSON: Equatable, Sendable {
                     text.unicodeScalars.append(scalar)
                 }
             }
+        }
+    }
+
+    /// Whether nothing needs an escape. Not generic, for speed.
+    private static func isPlain(_ string: String) -> Bool {
+        var string = string
+        return string.withUTF8 { bytes in
+            for byte in bytes where byte < 0x20 || byte >= 0x7F || byte == 0x22 || byte == 0x5C { return false }
+            return true
         }
     }
 

@@ -35,6 +35,9 @@ package struct JSONLines: Sendable {
 
     /// Writes the transferred bytes, or `nil` if they are not written.
     private var payload: PayloadLines?
+    /// Writes questions and answers, or `nil` if they are not written.
+    private var exchanges: ExchangeLines?
+    private var due = DueTraffic()
     /// The interval at which a session is written if only its rates have changed, or `nil` for never.
     private let every: Duration?
 
@@ -72,15 +75,17 @@ package struct JSONLines: Sendable {
     ///   - naming: names the keys in remedies.
     ///   - lints: which warnings are reported.
     ///   - payload: the number of bytes of each operation in `payload` lines, or `nil` for no such lines.
+    ///   - exchanges: whether there are `exchange` lines.
     ///   - every: the interval at which a session is written if only its rates have changed, or `nil` for never.
     package init(
         program: String, naming: CommandNaming, lints: LintSettings = LintSettings(), payload: Int? = nil,
-        every: Duration? = nil
+        exchanges: Bool = false, every: Duration? = nil
     ) {
         self.program = program
         self.naming = naming
         self.every = every
         self.payload = payload.map { PayloadLines(limit: $0) }
+        self.exchanges = exchanges ? ExchangeLines() : nil
         findings = Findings(lints)
     }
 
@@ -128,13 +133,31 @@ package struct JSONLines: Sendable {
         return line("socket", told.time, .socket(told.socket, told.end, lints: told.lints, process: process))
     }
 
-    /// Returns the sessions whose traffic must be requested, so that `absorb(_:of:)` can write the transferred bytes.
-    package mutating func duePayload(_ snapshot: EngineSnapshot) -> [SocketID] { payload?.due(snapshot) ?? [] }
+    /// Returns the sessions whose traffic must be requested, so that `absorb(_:of:)` can write about it.
+    package mutating func dueTraffic(_ snapshot: EngineSnapshot) -> [SocketID] {
+        guard payload != nil || exchanges != nil else { return [] }
+        let listed = Set(snapshot.sockets.map(\.id))
+        payload?.keep(listed)
+        exchanges?.keep(listed)
+        return due.take(snapshot, listed: listed)
+    }
 
-    /// Returns the `payload` lines for a session's traffic.
+    /// Returns the `payload` and `exchange` lines for a session's traffic.
     package mutating func absorb(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] {
         let json = json
-        return (payload?.absorb(traffic, of: id, json) ?? []).map { JSON.object(Self.head("payload") + $0).text }
+        let payload = payload?.absorb(traffic, of: id, json) ?? []
+        let talk = known[id].flatMap { exchanges?.absorb(traffic, of: $0.latest, json) } ?? []
+        return payload.map { Self.text("payload", $0) } + talk.map { Self.text("exchange", $0) }
+    }
+
+    /// Returns the `exchange` lines for what was under way when the run ended.
+    package mutating func close() -> [String] {
+        let json = json
+        return (exchanges?.close(json) ?? []).map { Self.text("exchange", $0) }
+    }
+
+    private static func text(_ type: String, _ members: [JSON.Member]) -> String {
+        JSON.object(head(type) + members).text
     }
 
     /// Returns lines for the attached programs that are new or have changed.

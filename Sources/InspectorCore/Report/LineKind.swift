@@ -29,6 +29,9 @@ package struct LineKind {
             LineKind(
                 "payload", "with `--payload`: the bytes of one finished operation, datagram or message",
                 .payload(nil, limit: 0)),
+            LineKind(
+                "exchange", "with `--exchanges`: one question with its answer, once it is over",
+                .exchange(nil)),
             LineKind("warning", "a lint found something; once, when it appears", .warning(nil, remedy: nil)),
             LineKind(
                 "engine",
@@ -151,7 +154,7 @@ extension FactTeller {
             tell("subject", finding?.subject, "the program at fault, as `python3[77]`, or an address; null if unknown")
             tell("for_seconds", finding?.lasting, "how long, at least; null if it is not a matter of time")
             tell.always("sentence", finding?.sentence, "what is wrong")
-            tell("remedy", remedy, "what to do")
+            tell("remedy", remedy, "what to do; null where that suits our own connections only")
             tell(
                 "next", finding?.next ?? remedy,
                 "a command that shows more if the program at fault is known, otherwise the remedy")

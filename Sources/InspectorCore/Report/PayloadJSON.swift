@@ -12,6 +12,33 @@ extension UnreadBytes {
     }
 }
 
+/// The sessions whose traffic must be requested.
+struct DueTraffic: Sendable {
+    /// The number of bytes that a session had transferred when its traffic was last requested, and whether it had ended.
+    private var known: [SocketID: Known] = [:]
+
+    private struct Known: Equatable, Sendable {
+        var passed: UInt64 = 0
+        var isClosed = false
+    }
+
+    /// The most sessions whose traffic is requested at once.
+    static let atOnce = 64
+
+    /// Returns the sessions of which bytes were transferred, or which ended, since the last call. `listed` are all.
+    mutating func take(_ snapshot: EngineSnapshot, listed: Set<SocketID>) -> [SocketID] {
+        var due: [SocketID] = []
+        for socket in snapshot.sockets where socket.role != .listener && due.count < Self.atOnce {
+            let now = Known(passed: socket.received &+ socket.sent, isClosed: socket.phase == .closed)
+            guard now != known[socket.id] ?? Known() else { continue }
+            known[socket.id] = now
+            due.append(socket.id)
+        }
+        if known.count > 2 * listed.count { known = known.filter { listed.contains($0.key) } }
+        return due
+    }
+}
+
 /// The transferred bytes as `payload` lines: one for each complete operation, datagram or message.
 package struct PayloadLines: Sendable {
     /// The number of bytes of each that are written.
@@ -24,31 +51,13 @@ package struct PayloadLines: Sendable {
         var next: UInt64 = 0
         /// The items last seen in progress.
         var open: Set<UInt64> = []
-        /// The number of bytes transferred when its traffic was last requested.
-        var passed: UInt64 = 0
-        /// Whether it had ended by then.
-        var isClosed = false
     }
-
-    /// The most sessions whose traffic is requested at once.
-    package static let atOnce = 64
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Returns the sessions whose bytes must be requested, because bytes were transferred or they ended since the last
-    /// call.
-    package mutating func due(_ snapshot: EngineSnapshot) -> [SocketID] {
-        var due: [SocketID] = []
-        for socket in snapshot.sockets where socket.role != .listener && due.count < Self.atOnce {
-            let (passed, isClosed) = (socket.received &+ socket.sent, socket.phase == .closed)
-            let former = known[socket.id] ?? Known()
-            guard former.passed != passed || former.isClosed != isClosed else { continue }
-            known[socket.id] = Known(next: former.next, open: former.open, passed: passed, isClosed: isClosed)
-            due.append(socket.id)
-        }
-        let listed = Set(snapshot.sockets.map(\.id))
+    /// Forgets the sessions that are not listed any more.
+    mutating func keep(_ listed: Set<SocketID>) {
         if known.count > 2 * listed.count { known = known.filter { listed.contains($0.key) } }
-        return due
     }
 
     /// Returns the members of each line for a session's traffic. Items in progress are left for later.

@@ -31,14 +31,20 @@ package struct ChildState: Equatable, Sendable {
     package var name: String
     /// How its connections come to the relay.
     package var via: RunRequest.Via
+    /// Whether it has a terminal of its own, which the screen shows.
+    package var hasTerminal: Bool
     package var phase = Phase.starting
     /// What does not come there.
     package var passed = PassedConnects()
     /// Why it is offered proxies although its connects were to be taken, as a sentence, or `nil`.
     package var note: String?
 
-    package init(name: String, via: RunRequest.Via, phase: Phase = .starting) {
-        (self.name, self.via, self.phase) = (name, via, phase)
+    package init(name: String, via: RunRequest.Via, hasTerminal: Bool = false, phase: Phase = .starting) {
+        (self.name, self.via, self.hasTerminal, self.phase) = (name, via, hasTerminal, phase)
+    }
+
+    package init(_ request: RunRequest) {
+        self.init(name: request.name, via: request.via, hasTerminal: request.hasTerminal)
     }
 
     package var isRunning: Bool { if case .running = phase { true } else { false } }

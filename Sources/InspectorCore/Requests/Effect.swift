@@ -15,6 +15,10 @@ package enum Effect: Equatable, Sendable {
     case run(RunRequest)
     /// Send a signal to that program and its children.
     case signalChild(Int32)
+    /// Type bytes into that program's terminal.
+    case typeToChild([UInt8])
+    /// Give that program's terminal this size.
+    case resizeChild(columns: Int, rows: Int)
     case startDemo
     /// Attach to a program that allows inspection, by its process, its name or the path of its socket.
     case attach(String)
@@ -104,8 +108,8 @@ extension Effect {
         case .openFile(let path): Claims(file: path == Self.standardInput ? nil : path)
         case .record(let path): Claims(file: path)
         case .attach, .examine, .completePath, .saveCopy, .save, .saveTraffic, .dissect, .remember: Claims()
-        case .screen, .signalChild, .startDemo, .showHost, .capture, .stopRecording, .keepHistory, .stopTransmission,
-            .find, .stopFind, .fault, .fetchHeld:
+        case .screen, .signalChild, .typeToChild, .resizeChild, .startDemo, .showHost, .capture, .stopRecording,
+            .keepHistory, .stopTransmission, .find, .stopFind, .fault, .fetchHeld:
             Claims()
         }
     }

@@ -8,6 +8,8 @@ package struct FindRequest: Equatable, Sendable {
     package var sockets: [SocketID]
     /// The instant that is shown, after which nothing is searched, or `nil` if that is the present or the end.
     package var until: MonotonicTime?
+    /// The number of earlier sessions that are no longer listed, and not searched.
+    package var unlisted = 0
 
     package init(number: Int, search: PayloadSearch, sockets: [SocketID]) {
         (self.number, self.search, self.sockets) = (number, search, sockets)
@@ -25,6 +27,8 @@ package struct FoundMatch: Equatable, Sendable {
     /// The bytes around the match. `matched` is its range among them.
     package var excerpt: [UInt8]
     package var matched: Range<Int>
+    /// The exchange that it is, in a list of them.
+    package var exchange: Exchange?
 
     package init(
         socket: SocketID, item: UInt64, offset: Int, time: MonotonicTime, direction: TrafficItem.Direction,
@@ -32,6 +36,14 @@ package struct FoundMatch: Equatable, Sendable {
     ) {
         (self.socket, self.item, self.offset, self.time) = (socket, item, offset, time)
         (self.direction, self.excerpt, self.matched) = (direction, excerpt, matched)
+    }
+
+    /// An exchange of a connection whose client sends in this direction.
+    package init(_ exchange: Exchange, of socket: SocketID, _ direction: TrafficItem.Direction) {
+        self.init(
+            socket: socket, item: exchange.place, offset: 0, time: exchange.began, direction: direction,
+            excerpt: Array(exchange.firstLine), matched: 0..<0)
+        self.exchange = exchange
     }
 }
 

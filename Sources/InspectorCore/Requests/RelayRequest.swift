@@ -118,13 +118,3 @@ extension RelayRequest {
         return request
     }
 }
-
-extension ProxyKind {
-    /// The name of the listener of a proxy that requests no client certificate.
-    package var listenerName: String {
-        switch self {
-        case .socks5: "SOCKS 5 proxy"
-        case .http: "HTTP proxy"
-        }
-    }
-}

@@ -29,6 +29,8 @@ package struct RunRequest: Equatable, Sendable {
     package var via: Via
     /// The file for its standard input, `-` for this program's own, or `nil` for that unless it is a terminal.
     package var input: String?
+    /// Whether it gets a terminal of its own, which the screen shows, instead of an input and an output.
+    package var hasTerminal = false
     /// The time limit for a connect by the relay, or `nil` for the system's.
     package var timeout: Duration?
 
@@ -52,11 +54,21 @@ package struct RunRequest: Equatable, Sendable {
     private static let exceptions = ["no_proxy", "NO_PROXY"]
 
     /// Returns the program's environment, as `NAME=VALUE`. It is this program's own. If proxies are offered, they are
-    /// replaced by those at these addresses, without exceptions from proxying.
+    /// replaced by those at these addresses, without exceptions from proxying. A terminal of the program's own is a dumb
+    /// one, whose size it asks for.
     package func environment(_ own: [String], proxies: [ProxyKind: String]) -> [String] {
+        guard hasTerminal else { return environment(proxied: own, proxies) }
+        return environment(proxied: Self.environment(own, without: ["TERM", "LINES", "COLUMNS"]), proxies)
+            + ["TERM=dumb"]
+    }
+
+    private static func environment(_ own: [String], without names: Set<String>) -> [String] {
+        own.filter { !names.contains(String($0.unicodeScalars.prefix { $0 != "=" })) }
+    }
+
+    private func environment(proxied own: [String], _ proxies: [ProxyKind: String]) -> [String] {
         guard via != .connect else { return own }
-        let names = Set(Self.variables + Self.exceptions)
-        let kept = own.filter { !names.contains(String($0.unicodeScalars.prefix { $0 != "=" })) }
+        let kept = Self.environment(own, without: Set(Self.variables + Self.exceptions))
         let first = via == .socks ? ProxyKind.socks5 : .http
         let rest = via == .http ? ProxyKind.http : .socks5
         let set = Self.variables.compactMap { name -> String? in

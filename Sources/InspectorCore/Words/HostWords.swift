@@ -3,7 +3,7 @@ import SocketCore
 extension HostSnapshot {
     /// `nginx[812]+3`, or the owner of a program that can't be seen.
     package var programText: String {
-        guard let program else { return inode == 0 ? "-" : "user \(user)" }
+        guard let program else { return user.map { "user \($0)" } ?? "-" }
         return program + (others > 0 ? "+\(others)" : "")
     }
 

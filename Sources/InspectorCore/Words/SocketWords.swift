@@ -96,7 +96,7 @@ extension SocketSnapshot {
             return target.isEmpty ? peer?.description ?? "-" : target
         case .listener, .datagram:
             guard let local else { return target.isEmpty ? "-" : target }
-            guard let port = local.port, let host = local.host, host == "0.0.0.0" || host == "::" else {
+            guard let port = local.port, local.host == "0.0.0.0" else {
                 return local.description
             }
             return "*:\(port)"

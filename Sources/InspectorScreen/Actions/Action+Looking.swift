@@ -73,6 +73,14 @@ extension Action {
                 $0.find($1)
             }),
         Action(
+            "exchanges",
+            takes: .arguments(
+                "[slowest]", "list the questions of this connection with their answer times", words: ["slowest"],
+                Instruction.isSlowest
+            ) {
+                $0.listExchanges(slowestFirst: $1)
+            }),
+        Action(
             "search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .traffic, .events], "next match")),
         Action(
             "search-previous", .change { $0.searchAgain(-1) },

@@ -43,6 +43,11 @@ extension Action {
             .key(["5"], in: KeyContext.views, "output of the program that socktui run started"),
             .key([.alt("5")], in: [.composer], "the output of the running program")),
         Action(
+            "type", .change { $0.startTyping() },
+            .key(
+                ["i", .enter], in: [.output], "type into the program's terminal; ^] ends that", hint: "type",
+                if: \.canTypeToChild)),
+        Action(
             "next-pane", .change { $0.stepPane(1) }, .key([.tab], in: KeyContext.views, "next pane"),
             .key(
                 [.tab], in: [.composer], "next pane; the draft is kept; in file mode: complete the path",

@@ -17,6 +17,8 @@ package struct Binding: Hashable, Sendable {
 package struct KeyTable: Hashable, Sendable {
     /// The key that can't be bound, so that there is always a way out.
     package static let fixed = Key.control("c")
+    /// The key that doesn't go to a program's terminal, so that keys are commands again.
+    package static let leavesTerminal = Key.control("]")
 
     /// A key is in at most one row of a context. A row that has lost its keys is kept, because it may get others.
     private var rows: [KeyContext: [Binding]] = [:]

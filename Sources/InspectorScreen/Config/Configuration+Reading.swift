@@ -133,7 +133,7 @@ extension Configuration {
         guard let key = Key(named: name) else {
             throw TOML.Failure(entry.key, "no such key: \(name); write a character, Enter, F7, ^D, Alt-1...")
         }
-        if key == KeyTable.fixed { throw TOML.Failure(entry.key, "\(name) always quits") }
+        if key == KeyTable.fixed { throw TOML.Failure(entry.key, "\(name) always means quit") }
         guard let line = entry.value.text else {
             throw TOML.Failure(entry.position, "a key runs a command, as in \"read line\"; empty for none")
         }

@@ -51,6 +51,12 @@ extension Instruction {
         return path == "off" ? nil : path
     }
 
+    static func isSlowest(_ arguments: Arguments) throws(Failure) -> Bool {
+        let word = arguments.text
+        guard ["", "slowest"].contains(word) else { throw arguments.unknown(word, ["slowest"]) }
+        return !word.isEmpty
+    }
+
     static func isOn(_ arguments: Arguments) throws(Failure) -> Bool {
         let word = arguments.text
         guard ["on", "off"].contains(word) else { throw arguments.unknown(word, ["on", "off"]) }

@@ -180,6 +180,35 @@ extension Model {
         return [.find(request)]
     }
 
+    /// Searches again what was searched while the file was being read: the connections after those had not been there.
+    mutating func findAgain() -> [Effect] {
+        guard let request = list.found?.request, request.until == nil else { return [] }
+        return [.find(list.find(request.search, in: shared))]
+    }
+
+    /// Lists the exchanges of the selected connection instead of the rows.
+    mutating func listExchanges(slowestFirst: Bool) -> [Effect] {
+        guard let socket = selected, socket.role != .listener else {
+            notice = hint("no connection is selected")
+            return []
+        }
+        guard let facts = socket.exchanges, !facts.overlaps else {
+            let why = socket.exchanges == nil ? "who asks is not known" : "its questions overlap"
+            notice = hint("\(socket.id) has no answer times: \(why)")
+            return []
+        }
+        let kept = traffic.shown(in: shared)
+        let list = Exchange.list(kept, client: socket.clientDirection, count: facts.count) ?? []
+        guard !list.isEmpty else {
+            notice = hint(payloadRefusal ?? "no question of \(socket.id) is kept")
+            return []
+        }
+        let matches = list.map { FoundMatch($0, of: socket.id, socket.clientDirection) }
+        self.list.found = FoundPane(matches, slowestFirst: slowestFirst)
+        show(.list)
+        return [.stopFind]
+    }
+
     /// Adds the matches since the last message.
     mutating func found(_ news: FindProgress) {
         let isFirst = list.found?.current == nil
@@ -210,7 +239,7 @@ extension Model {
         select(match.socket)
         showTraffic(composing: false)
         traffic.awaitTraffic(
-            at: TrafficMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request.search)
+            at: TrafficMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request?.search)
         showAwaitedMatch()
     }
 

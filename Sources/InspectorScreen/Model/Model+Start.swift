@@ -24,6 +24,9 @@ extension Model {
         case .demo:
             start.change { $0.commit() }
             return [.startDemo]
+        case .host:
+            start.change { $0.commit() }
+            return [.showHost]
         case .connect(let target):
             var request = OpenRequest(target)
             if target.isSecure { request.tls = TLSChoices().client(hasName: target.endpoint.namesHost) }

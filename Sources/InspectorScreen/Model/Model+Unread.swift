@@ -72,7 +72,7 @@ extension Model {
 extension HostSnapshot {
     /// `user 1000 (www)`: the user of its program, or else of the socket.
     package var programUserText: String {
-        let number = programUser ?? user
+        guard let number = programUser ?? user else { return "user -" }
         return "user \(number)" + (userName.map { " (\($0))" } ?? "")
     }
 }

@@ -63,12 +63,13 @@ extension Model {
         measureWarnings()
         dropUnread()
         keepInSight()
-        return allowed(effects) + followDissection()
+        return allowed(effects) + followDissection() + fitTerminal()
     }
 
     /// Handles an answer: the snapshot by what its programs are now, and the exit of the running program at last.
     private mutating func absorb(_ answer: Answer) -> [Effect] {
         absorb(answer.recording)
+        let wasReading = shared.isReadingFile
         if let news = answer.programs { absorb(news) }
         var effects: [Effect] = []
         if let snapshot = answer.snapshot {
@@ -77,6 +78,7 @@ extension Model {
             effects = noteHeld(snapshot)
         }
         if let news = answer.child { absorb(news) }
+        if wasReading, !shared.isReadingFile { effects += findAgain() }
         return effects
     }
 
@@ -118,7 +120,8 @@ extension Model {
         switch context {
         case .composer: return isSecond && key == .control("e") ? editLine() : pressInSearch(key)
         case .menu: return pressLetter(key)
-        case .start, .list, .traffic, .detail, .events, .output, .field, .form, .help, .rewound: return nil
+        case .output: return isTooSmall ? nil : typeToChild(key)
+        case .start, .list, .traffic, .detail, .events, .field, .form, .help, .rewound: return nil
         }
     }
 
@@ -211,6 +214,8 @@ extension Model {
         case .traffic where selected?.acceptsWrites == true && injection == nil:
             isComposing = true
             pasteIntoComposer(text)
+        case .output where typesToChild:
+            return typeToChild(Array(text.map { $0.isNewline ? "\r" : String($0) }.joined().utf8))
         case .list, .traffic, .detail, .events, .output: ask { $0.openPaste(text, $1, in: $2) }
         case .menu, .help, .rewound: notice = hint("nothing was pasted: there is no line to paste it into here")
         }

@@ -100,6 +100,9 @@ package struct Shared: Sendable {
         programs.isEmpty || programs.contains { $0.isOurs && $0.ordinal == id.ordinal }
     }
 
+    /// Whether a file is still being read.
+    var isReadingFile: Bool { programs.contains { $0.progress != nil } }
+
     /// Whether this program can have sessions.
     var hasOwn: Bool { programs.isEmpty || programs.contains(where: \.isOurs) }
 

@@ -58,9 +58,11 @@ package struct TextLines: Sendable {
         }
         _ = model.update(.answer(Answer(snapshot, programs: programs)))
         model.show(.list)
+        // Neither a preview nor the summary of warnings takes a row.
+        model.isZoomed = true
         let rows = draw(model, model.size).text.split(separator: "\n", omittingEmptySubsequences: false)
         let list = model.layout(model.size, .list).list
-        return rows.dropFirst(list.y).prefix(min(list.height, snapshot.sockets.count + 1)).map {
+        return rows.dropFirst(list.y).prefix(min(list.height, model.list.rows.count + 1)).map {
             Self.trimmed($0.dropFirst())
         }
     }

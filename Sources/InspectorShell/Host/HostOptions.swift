@@ -5,12 +5,11 @@ import SocketCore
 package struct HostOptions: Equatable {
     /// How long to look, or `nil` for one second and then until problems of stalled bytes are proven.
     package var span: Duration?
-    package var isOnce = false
     package var isJSON = false
     /// What `why` says.
     package var answer = HostAnswer.Options()
-    /// The severity at which a check fails.
-    package var level = Severity.warning
+    /// The severity at which a check fails, or `nil` for a warning.
+    package var level: Severity?
     /// Whether a check fails if something was hidden from it.
     package var isStrict = false
     /// Whether to read system calls and their arguments.

@@ -64,14 +64,20 @@ package struct HostWatch {
     /// Returns the processes of that name.
     package func processes(named name: String) -> [Int32] { observer.processes(named: name).map(\.id.number) }
 
+    /// Returns the name of a process that has this text in its name.
+    package func name(with text: String) -> String? {
+        observer.processes { names in names.contains { $0.contains(text) } }.first?.name
+    }
+
     /// Looks for one second, and then until problems of stalled bytes are proven or cleared, at most for `span`, as
     /// `--check` does. `isMeant` selects the sockets whose programs are examined even if nothing seems wrong with them.
     /// Undecided problems of other sockets are not waited for, unless they are related to these.
     package mutating func settle(
-        span: Duration?, isOnce: Bool = false, processes: [Int32] = [],
+        span: Duration?, processes: [Int32] = [],
         about isMeant: ((HostSocket) -> Bool)? = nil
     ) throws(HostObserver.Problem) {
         let began = ContinuousClock.now
+        let budget = isMeant == nil ? Self.ownersBudget : Self.askedBudget
         func inodes(_ look: HostLook) -> Set<UInt64> {
             let meant = isMeant.map { look.sockets.filter($0) } ?? []
             return Set(meant.flatMap { [$0.inode, judge.peer(of: $0.id)?.inode ?? 0] }).subtracting([0])
@@ -79,19 +85,18 @@ package struct HostWatch {
         func seeAll() throws(HostObserver.Problem) {
             do throws(HostObserver.Problem) {
                 try see(
-                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget,
+                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: budget,
                     isAsked: isMeant != nil)
             } catch {
                 // Memory or descriptors were short for a moment. What was seen before must not be lost by that.
                 guard error.isPassing else { throw error }
                 try pause(Self.second)
                 try see(
-                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget,
+                    readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: budget,
                     isAsked: isMeant != nil)
             }
         }
         try see(readsPrograms: false)
-        if isOnce { return try seeAll() }
         try pause(Self.first)
         try seeAll()
         // A single look is not enough to report a problem.
@@ -114,6 +119,8 @@ package struct HostWatch {
     private static let second = Duration.milliseconds(310)
     /// The time that each look may spend finding the owners of all sockets.
     private static let ownersBudget = Duration.milliseconds(300)
+    /// The same if an answer about some sockets is waited for, which must not lack a program because the host is busy.
+    private static let askedBudget = Duration.seconds(3)
     private static let later = Duration.milliseconds(930)
     private static let most = Duration.milliseconds(6200)
 

@@ -25,7 +25,7 @@ package struct MetricsWatch {
     package mutating func settle() throws(HostObserver.Problem) -> MetricsText {
         let began = HostObserver.processorTime
         try watch.settle(span: nil)
-        return metrics(cost: HostObserver.processorTime - began)
+        return metrics(since: began)
     }
 
     /// Looks once. If memory or descriptors are short for a moment, returns `nil`, and the next look makes up for it.
@@ -37,17 +37,18 @@ package struct MetricsWatch {
             guard error.isPassing else { throw error }
             return nil
         }
-        let cost = HostObserver.processorTime - began
+        let metrics = metrics(since: began)
         // The first look reads what later ones already know.
-        if watch.judge.looks > 1 { pace.note(cost) }
-        return metrics(cost: cost)
+        if watch.judge.looks > 1 { pace.note(HostObserver.processorTime - began) }
+        return metrics
     }
 
-    private mutating func metrics(cost: Duration) -> MetricsText {
-        processorTime += cost
+    /// - Parameter began: the processor time before the look.
+    private mutating func metrics(since began: Duration) -> MetricsText {
         let found = watch.judge.verdicts().found
         let snapshot = rows.snapshot(
             of: watch.look, by: watch.judge, found, wallNanoseconds: SystemClock().wallNanoseconds)
+        processorTime += HostObserver.processorTime - began
         return HostMetrics.metrics(
             of: snapshot, watch.look, by: watch.judge, found, processorTime: processorTime, version: version)
     }

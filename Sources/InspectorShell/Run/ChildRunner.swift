@@ -18,6 +18,9 @@ package final class ChildRunner: Sendable {
         var isStopped = false
         /// Takes the program's connects, or `nil` if it is offered proxies.
         var relay: ConnectRelay?
+        /// The program's own terminal while it runs, and the size that it should have.
+        var terminal: ChildTerminal?
+        var size = ChildTerminal.Size(columns: 80, rows: 24)
         /// How the program ended. Reported once its last connections are counted.
         var ending: ChildEnding?
     }
@@ -45,7 +48,7 @@ package final class ChildRunner: Sendable {
     /// Opens the relays and starts the program. The outcome is reported as news.
     package func start(_ request: RunRequest) {
         state.withLock { state in
-            (state.child, state.isNews) = (ChildState(name: request.name, via: request.via), true)
+            (state.child, state.isNews) = (ChildState(request), true)
         }
         open(request.via.kinds[...], request, [:])
     }
@@ -75,48 +78,32 @@ package final class ChildRunner: Sendable {
     }
 
     private func spawn(_ request: RunRequest, _ proxies: [ProxyKind: String]) {
-        var ends: [Int32] = [-1, -1]
-        let input = Self.open(request.input)
-        guard input >= 0 else {
-            let what = request.input.map { "--stdin: \($0)" } ?? "run: /dev/null"
-            return end(.notStarted("\(what): \(POSIXErrno(errno).words)", status: 1))
+        let streams: ChildStreams
+        do throws(ChildStreams.Problem) { streams = try ChildStreams(request, showsOutput: showsOutput) } catch {
+            return end(.notStarted(error.sentence, status: 1))
         }
-        defer { close(input) }
-        if showsOutput {
-            guard pipe(&ends) == 0 else {
-                return end(.notStarted("run: pipe: \(POSIXErrno(errno).words)", status: 1))
-            }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        }
-        let written = showsOutput ? ends[1] : StandardStream.error.rawValue
+        defer { streams.closeTheirs() }
         // This program sets Swift's own variable for itself only.
         let own = Spawn.ownEnvironment.filter { $0 != "SWIFT_BACKTRACE=\(Spawn.quietBacktrace)" }
         do throws(CommandPath.Problem) {
             let path = try CommandPath.find(request.arguments[0])
-            let spawn = Spawn(
+            var spawn = Spawn(
                 path: path, arguments: request.arguments, environment: request.environment(own, proxies: proxies),
-                streams: [input, written, written], hasOwnSession: true)
-            guard let process = try launch(spawn, request) else {
-                if showsOutput { ends.forEach { close($0) } }
-                return
+                streams: streams.theirs, hasOwnSession: true)
+            spawn.terminal = streams.terminal?.path
+            // What is typed early waits for the program.
+            state.withLock { state in
+                state.terminal = streams.terminal
+                state.terminal?.resize(state.size)
             }
-            if showsOutput {
-                close(ends[1])
-                output.read(from: ends[0])
-            }
+            guard let process = try launch(spawn, request) else { return streams.closeOurs() }
+            streams.output.map(output.read(from:))
             DescriptorLimit.raise()
             DispatchQueue(label: "socktui.child-end").async { @Sendable [self] in wait(for: process) }
         } catch {
-            if showsOutput { ends.forEach { close($0) } }
+            streams.closeOurs()
             end(.notStarted("run: \(error.sentence)", status: error.status))
         }
-    }
-
-    /// Opens what the program reads from: a file, or this program's own input for `-`. Without a name that is a pipe or a
-    /// file, since the screen reads the terminal.
-    private static func open(_ name: String?) -> Int32 {
-        if name == "-" || name == nil && isatty(STDIN_FILENO) == 0 { return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) }
-        return (name ?? "/dev/null").withNative { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
     }
 
     /// Starts the program, with its connects taken if that was requested. Returns `nil` if this run is ending, or begins
@@ -169,7 +156,7 @@ package final class ChildRunner: Sendable {
     private func offerProxies(_ request: RunRequest, because reason: String) {
         var request = request
         request.via = .http
-        state.withLock { $0.child = ChildState(name: request.name, via: request.via) }
+        state.withLock { $0.child = ChildState(request) }
         note("connects can't be taken here (\(reason)), so \(request.name) is offered an HTTP proxy")
         open(request.via.kinds[...], request, [:])
     }
@@ -217,6 +204,8 @@ package final class ChildRunner: Sendable {
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
             state.process = nil
+            state.terminal?.close()
+            state.terminal = nil
             let ending = status & 0x7F == 0 ? ChildEnding.exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
             state.ending = ending
             return ending
@@ -247,6 +236,23 @@ package final class ChildRunner: Sendable {
     @discardableResult
     package func signal(_ number: Int32) -> Bool {
         state.withLock { state in state.process.map { kill(-$0, number) == 0 } ?? false }
+    }
+
+    /// Types bytes into the program's terminal. Returns why that is not possible, as a sentence, or `nil`.
+    package func type(_ bytes: [UInt8]) -> String? {
+        state.withLock { state in
+            let name = state.child?.name ?? "the program"
+            guard let terminal = state.terminal else { return "\(name) has no terminal now; nothing was typed" }
+            return terminal.type(bytes) ? nil : "\(name) does not read what is typed; the last keys were dropped"
+        }
+    }
+
+    /// Gives the program's terminal a size. A terminal that it gets later begins with it.
+    package func resize(columns: Int, rows: Int) {
+        state.withLock { state in
+            state.size = ChildTerminal.Size(columns: columns, rows: rows)
+            state.terminal?.resize(state.size)
+        }
     }
 
     /// Ends the program if it is running, with a signal, and with SIGTERM and SIGKILL if it does not end by it. None is

@@ -11,6 +11,8 @@ package struct Spawn {
     package var streams: [Int32]
     /// A further descriptor that the program inherits under its number, or `nil` for none.
     package var inherited: Int32?
+    /// The path of the terminal that controls the program's session and is its standard input, output and error.
+    package var terminal: String?
     /// Whether the program gets its own session, and so its own process group and no terminal.
     package var hasOwnSession: Bool
     /// Whether the program gets its own process group in this program's session.
@@ -36,6 +38,11 @@ package struct Spawn {
         defer {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
+        }
+        if let terminal {
+            // The leader of a session gets the first terminal that it opens.
+            posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+            for to in 1...2 as ClosedRange<Int32> { posix_spawn_file_actions_adddup2(&actions, 0, to) }
         }
         for (to, from) in streams.enumerated() { posix_spawn_file_actions_adddup2(&actions, from, Int32(to)) }
         // This clears the flag that closes it.

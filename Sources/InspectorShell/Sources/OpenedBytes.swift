@@ -35,7 +35,7 @@ package final class OpenedBytes: Sendable {
             Glibc.close(file)
             throw AttachError(
                 sentence: isInput
-                    ? "standard input is no recording; write socktui capture --record - | socktui open -"
+                    ? "standard input is not a recording; write socktui capture --record - | socktui open -"
                     : "is not a regular file; name a recording or a capture")
         }
         (descriptor, self.limit) = (file, limit)
@@ -112,7 +112,7 @@ package final class OpenedBytes: Sendable {
         kept.withLock { kept in
             guard kept.file >= 0 else { return }
             if offset + UInt64(bytes.count) > limit {
-                kept.loss = "more came than the \(Format.size(limit)) that are kept"
+                kept.loss = "more than \(Format.size(limit)) arrived, which is all that is kept"
             } else if !FileOutput.write(Array(bytes), to: kept.file) {
                 kept.loss = SocketError.words(errno)
             }

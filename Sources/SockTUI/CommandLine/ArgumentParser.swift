@@ -42,8 +42,7 @@ struct ArgumentParser {
             .map(String.init)
         let name = ["-h": "--help", "-V": "--version"][halves[0]] ?? halves[0]
         guard let option = CommandTable.options.first(where: { $0.name == name }) else {
-            let known = CommandTable.options.filter { $0.help != nil }.map(\.name)
-            throw UsageError(halves[0], "no such option" + Self.suggestion(for: name, among: known))
+            throw UsageError(halves[0], "no such option" + Self.suggestion(for: name, of: words.first))
         }
         var value = halves.count > 1 ? halves[1] : nil
         if let wanted = option.value {
@@ -213,6 +212,14 @@ struct ArgumentParser {
         // A listener accepts one connection, on request.
         if name == "listen" { request.holdsConnections = true }
         return addresses
+    }
+
+    /// Suggests an option that goes with the command, if that is known already.
+    private static func suggestion(for option: String, of command: String?) -> String {
+        let command = CommandTable.words.first { $0.name == command }?.name
+        let known = CommandTable.options.filter { $0.help != nil && (command.map($0.goes) ?? true) }.map(\.name)
+        let near = Spelling.suggestion(for: option, among: known)
+        return near.isEmpty ? "; see socktui \(command.map { "\($0) " } ?? "")--help" : near
     }
 
     static func suggestion(for word: String, among known: [String]) -> String {

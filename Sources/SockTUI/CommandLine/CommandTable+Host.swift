@@ -25,11 +25,14 @@ extension CommandTable {
             }
             if request.checksHost {
                 try request.checkPeeks(with: "--check")
+                if request.isOnce {
+                    throw UsageError("--once", "cannot be used with --check: one look cannot tell how long bytes wait")
+                }
                 return .hostCheck
             }
             if let metrics = request.metrics { return try request.metricsMode(metrics) }
             for (isThere, option) in [
-                (request.invocation.host.span != nil, "--for"), (request.invocation.host.level != .warning, "--level"),
+                (request.invocation.host.span != nil, "--for"), (request.invocation.host.level != nil, "--level"),
                 (request.invocation.host.isStrict, "--strict"),
             ] where isThere {
                 throw UsageError(option, "needs host --check; the screen shows everything until you quit")
@@ -126,7 +129,7 @@ extension CommandTable.Request {
     /// Passes the other options on to the inspection of the host.
     fileprivate mutating func noteHost(_ filter: String) {
         invocation.host.filter = filter
-        (invocation.host.isOnce, invocation.host.isJSON) = (isOnce, isJSON)
+        invocation.host.isJSON = isJSON
     }
 }
 
@@ -136,7 +139,7 @@ extension CommandTable.Request {
         let host = invocation.host
         for (isThere, option) in [
             (!host.filter.isEmpty, host.filter), (isJSON, "--json"), (script != nil, "--script"),
-            (host.span != nil, "--for"), (host.level != .warning, "--level"), (host.isStrict, "--strict"),
+            (host.span != nil, "--for"), (host.level != nil, "--level"), (host.isStrict, "--strict"),
         ] where isThere {
             throw UsageError(option, "cannot be used with --metrics, which tells about all sockets")
         }

@@ -22,11 +22,14 @@ extension CommandTable {
             }
             request.invocation.report.payload = size
         },
+        Option(name: "--exchanges", commands: runs, help: "json: also each question with its answer time") {
+            (_, request) throws(UsageError) in request.invocation.report.exchanges = true
+        },
         Option(name: "--every", value: .text("TIME"), commands: runs, help: "json: rates too, at most this often") {
             (text, request) throws(UsageError) in
             request.invocation.report.every = try duration(text, "--every")
         },
-        Option(name: "--once", commands: runs.union(["why"]), help: "print one snapshot, and end") {
+        Option(name: "--once", commands: runs, help: "print one snapshot, and end") {
             (_, request) throws(UsageError) in request.isOnce = true
         },
         Option(
@@ -106,8 +109,10 @@ extension CommandTable.Request {
         if !isJSON, script == nil, report.payload != nil {
             throw UsageError("--payload", "needs --json, or unread bytes in a --script")
         }
-        if report.payload != nil, invocation.opening.contains(where: \.isAttach) {
-            throw UsageError("--payload", "cannot be used with attach, which shows the bytes of one socket at a time")
+        if !isJSON, report.exchanges { throw UsageError("--exchanges", "needs --json") }
+        for option in [report.payload.map { _ in "--payload" }, report.exchanges ? "--exchanges" : nil] {
+            guard let option, invocation.opening.contains(where: \.isAttach) else { continue }
+            throw UsageError(option, "cannot be used with attach, which shows the bytes of one socket at a time")
         }
         if !isJSON, report.every != nil { throw UsageError("--every", "needs --json") }
         guard !report.expectations.isEmpty else { return }

@@ -28,5 +28,8 @@ extension CommandTable {
         ) {
             (path, request) throws(UsageError) in request.run.input = path
         },
+        Option(name: "--tty", commands: ["run"], help: "give CMD a terminal of its own, in pane 5") {
+            (_, request) throws(UsageError) in request.run.hasTerminal = true
+        },
     ]
 }

@@ -90,12 +90,12 @@ struct EffectRunner: Sendable {
         case .relay(let request): relay(request)
         case .run(let request): child.start(request)
         case .signalChild(let number): child.signal(number)
+        case .typeToChild(let bytes):
+            if let refusal = child.type(bytes) { inbox.post(.refused(refusal)) }
+        case .resizeChild(let columns, let rows): child.resize(columns: columns, rows: rows)
         case .attach(let name): attach(name)
         case .showHost: sources.showHost()
-        case .openFile(let path):
-            do throws(AttachError) { try sources.openFile(path) } catch {
-                inbox.post(.refused("\(path): \(error.sentence)"))
-            }
+        case .openFile(let path): openFile(path)
         case .capture: sources.startCapture()
         case .record(let path): tell { record(path) }
         case .stopRecording: tell { stopRecording() }
@@ -127,6 +127,12 @@ struct EffectRunner: Sendable {
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
             }
         case .remember(let peer, let line): write { [sent] in sent?.add(line, to: peer) }
+        }
+    }
+
+    private func openFile(_ path: String) {
+        do throws(AttachError) { try sources.openFile(path) } catch {
+            inbox.post(.refused("\(path): \(error.sentence)"))
         }
     }
 

@@ -18,6 +18,8 @@ struct ReportOptions: Equatable {
     var expectations: [Expectation] = []
     /// The number of bytes of each operation written as JSON, or `nil` for none.
     var payload: Int?
+    /// Whether questions and answers are written as JSON.
+    var exchanges = false
     /// The interval at which a session is written if only its rates have changed, or `nil` for never.
     var every: Duration?
     /// How long to look, or `nil` for half a second for one snapshot, and otherwise until the run ends.
@@ -38,7 +40,7 @@ struct ReportLines {
         case .json:
             json = JSONLines(
                 program: "socktui \(CommandTable.version)", naming: .standard, lints: lints, payload: options.payload,
-                every: options.every)
+                exchanges: options.exchanges, every: options.every)
         case .text: text = TextLines()
         case .bytes: break
         }
@@ -56,14 +58,14 @@ struct ReportLines {
     }
 
     /// Returns the sessions whose traffic must be requested.
-    mutating func duePayload(_ snapshot: EngineSnapshot) -> [SocketID] { json?.duePayload(snapshot) ?? [] }
+    mutating func dueTraffic(_ snapshot: EngineSnapshot) -> [SocketID] { json?.dueTraffic(snapshot) ?? [] }
 
     mutating func absorb(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] {
         json?.absorb(traffic, of: id) ?? []
     }
 
     /// Returns the lines that follow the last snapshot.
-    func end(_ snapshot: EngineSnapshot, status: Int32, signal: Int32?) -> [String] {
-        json.map { [$0.end(snapshot, status: status, signal: signal)] } ?? []
+    mutating func end(_ snapshot: EngineSnapshot, status: Int32, signal: Int32?) -> [String] {
+        (json?.close() ?? []) + (json.map { [$0.end(snapshot, status: status, signal: signal)] } ?? [])
     }
 }

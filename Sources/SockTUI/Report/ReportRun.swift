@@ -84,7 +84,9 @@ final class ReportRun {
             return nil
         }
         let passed = ContinuousClock.now - begin
-        let isLate = passed > (span ?? .zero) + Self.limit && openings.child == nil
+        // A large file takes as long as it takes: a part of it is not its state.
+        let isReading = openings.programs?.contains { $0.progress != nil } ?? false
+        let isLate = passed > (span ?? .zero) + Self.limit && openings.child == nil && !isReading
         if let last, passed > span ?? Self.moment, hasAnswered && openings.isSettled(last) || isLate {
             return finish(absorb(last))
         }
@@ -126,7 +128,7 @@ final class ReportRun {
     /// Returns the lines about the traffic since the last snapshot.
     private func payload(_ snapshot: EngineSnapshot) -> [String] {
         var text: [String] = []
-        while case let due = lines.duePayload(snapshot), !due.isEmpty {
+        while case let due = lines.dueTraffic(snapshot), !due.isEmpty {
             text += runner.sources.traffic(of: due).flatMap { lines.absorb($0.traffic, of: $0.id) }
         }
         return text
@@ -145,6 +147,7 @@ final class ReportRun {
         let end = ContinuousClock.now + (farewell.isClosing ? .zero : SnapshotPull.tick)
         var request = SnapshotRequest(kernel: .all, eventsFrom: isOnce ? 0 : lines.nextEvent)
         (request.instant, request.jump) = (instant, instant == nil ? 0 : 1)
+        if let last, last.sockets.count > QuietLook.many { request.kernelAge = QuietLook.limit }
         if pull.request(request) { openings.noteRequest() }
         var hasSnapshot = false
         while !hasSnapshot || ContinuousClock.now < end && conversation?.verdict == nil {

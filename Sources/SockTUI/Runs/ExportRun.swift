@@ -88,9 +88,11 @@ struct ExportRun {
     }
 
     private func form(_ conversation: ExportedConversation, _ row: ExportRow) throws(ExportProblem) -> [UInt8] {
+        // The address is the server's, which must not get what the client told the proxy.
+        var direct: ExportedConversation { row.proxy.flatMap(conversation.beyond) ?? conversation }
         switch request.form {
-        case .script: return Array(try ScriptExport.text(conversation, row).utf8)
-        case .curl: return Array(try CurlExport.text(conversation.bytes(of: .client), row).utf8)
+        case .script: return Array(try ScriptExport.text(direct, row).utf8)
+        case .curl: return Array(try CurlExport.text(direct.bytes(of: .client), row).utf8)
         case .raw, .pcapng, nil: return conversation.bytes(of: request.side ?? .client)
         }
     }

@@ -38,6 +38,7 @@ enum HostRun {
                 "\(name)[\(number)] has no sockets that can be seen"
             } else {
                 "no program is called \(name)"
+                    + (watch.name(with: name).map { "; did you mean \($0)?" } ?? "")
             }
         case .port, .address, .datagrams: "no socket of \(watch.place) has \(target) at either end"
         }
@@ -53,7 +54,7 @@ enum HostRun {
         case .name(let name): processes = watch.processes(named: name)
         case .port, .address, .datagrams: break
         }
-        try watch.settle(span: options.span, isOnce: options.isOnce, processes: processes) { target.matches($0) }
+        try watch.settle(span: options.span, processes: processes) { target.matches($0) }
         return HostAnswer(target, Set(processes), watch.look, watch.judge, options.answer)
     }
 
@@ -61,7 +62,7 @@ enum HostRun {
     static func check(_ options: HostOptions, _ lints: LintSettings) -> Int32 {
         var watch = HostWatch(options, lints)
         do throws(HostObserver.Problem) {
-            try watch.settle(span: options.span, isOnce: options.isOnce)
+            try watch.settle(span: options.span)
         } catch {
             return unchecked(error.sentence, watch, options, status: .hidden)
         }
@@ -77,7 +78,7 @@ enum HostRun {
             options.isJSON
             ? json(found, count, watch.look) : lines(found, count, watch.look, isFiltered: !options.filter.isEmpty)
         let hidden = watch.look.hidden
-        var status: Int32 = found.contains { $0.severity >= options.level } ? 1 : 0
+        var status: Int32 = found.contains { $0.severity >= options.level ?? .warning } ? 1 : 0
         if options.isStrict, hidden.processes + hidden.calls + hidden.sockets + hidden.namespaces > 0 {
             status = Program.complain("--strict: part of the host could not be examined", status: .hidden)
         }

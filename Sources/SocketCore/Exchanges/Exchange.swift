@@ -12,6 +12,8 @@ package struct Exchange: Equatable, Sendable {
     package var took: Duration?
     /// The first bytes of the question.
     package var question: [UInt8]
+    /// Whether the question began before the traffic, so that nothing tells its time.
+    package var isRest = false
     /// The sequence numbers of the items with which question and answer begin.
     package var place: UInt64
     package var answer: UInt64?
@@ -24,19 +26,30 @@ package struct Exchange: Equatable, Sendable {
     package static func list(
         _ traffic: TrafficSnapshot, client: TrafficItem.Direction, count: UInt64?
     ) -> [Exchange]? {
+        var (list, overlaps) = read(traffic, client: client)
+        guard !overlaps else { return nil }
         let isCut = (traffic.items.first?.sequence ?? 0) > 0
-        var tally = ExchangeTally(client: client, isJoined: isCut)
-        var list: [Exchange] = []
-        for (index, item) in traffic.items.enumerated() where item.done > 0 {
-            guard item.webSocket == nil, item.address == nil else { return nil }
-            let step = tally.pass(item.direction, item.done, at: item.time)
-            if tally.wantsQuestion { tally.judge(Array(traffic.items[...index]), after: step) }
-            if tally.isOver { return nil }
-            add(item, step, isAsking: item.direction == client, to: &list)
-        }
         let earlier = isCut ? (count ?? 0) - min(count ?? 0, UInt64(list.count)) : 0
         for index in list.indices { list[index].number = earlier + UInt64(index) + 1 }
         return list
+    }
+
+    /// Returns the exchanges in kept traffic, without their numbers, and whether it ends with one that overlaps with what
+    /// follows, or doesn't tell. `isJoined` says whether the conversation began before.
+    package static func read(
+        _ traffic: TrafficSnapshot, client: TrafficItem.Direction, isJoined: Bool = false
+    ) -> (exchanges: [Exchange], overlaps: Bool) {
+        let isCut = (traffic.items.first?.sequence ?? 0) > 0
+        var tally = ExchangeTally(client: client, isJoined: isCut || isJoined)
+        var list: [Exchange] = []
+        for (index, item) in traffic.items.enumerated() where item.done > 0 {
+            guard item.webSocket == nil, item.address == nil else { return (list, true) }
+            let step = tally.pass(item.direction, item.done, at: item.time)
+            if tally.wantsQuestion, step != .more { tally.judge(Array(traffic.items[...index])) }
+            if tally.isOver { return (list, true) }
+            add(item, step, isAsking: item.direction == client, to: &list)
+        }
+        return (list, false)
     }
 
     private static func add(
@@ -53,8 +66,10 @@ package struct Exchange: Equatable, Sendable {
             list[last].answeredBytes += item.done
             list[last].took = item.time - list[last].began
         }
-        guard case .answered(let nanoseconds) = step else { return }
-        (list[last].firstByte, list[last].answer) = (nanoseconds.map { .nanoseconds($0) }, item.sequence)
+        guard step == .answered || step == .answeredRest else { return }
+        if step == .answered { list[last].firstByte = item.time - list[last].began }
+        list[last].isRest = step == .answeredRest
+        list[last].answer = item.sequence
     }
 
     /// The first line of the question.

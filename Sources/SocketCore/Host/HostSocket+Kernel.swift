@@ -13,6 +13,7 @@ extension HostSocket {
     private enum UnixAttribute: UInt16 {
         case name = 0
         case peer = 2
+        case waiting = 3
         case queues = 4
         case shutdown = 6
         case user = 7
@@ -102,9 +103,21 @@ extension HostSocket {
                 sendQueue = bytes.u32(4, in: content).map(Int64.init)
             case .shutdown: shutdown = bytes.u8(0, in: content) ?? 0
             case .user: user = bytes.u32(0, in: content) ?? 0
-            case nil: break
+            case .waiting, nil: break
             }
         }
+    }
+
+    /// Returns the inode of a listener in `SocketTable.unixQueues`, and those of the sockets that wait in its queue.
+    package static func queue(_ bytes: RawSpan, _ message: Range<Int>) -> (listener: UInt64, waiting: [UInt64])? {
+        guard message.count >= 16, let inode = bytes.u32(4, in: message) else { return nil }
+        var offset = message.lowerBound + 16, waiting: [UInt64] = []
+        while let found = NetlinkAttribute.next(in: bytes, at: &offset, end: message.upperBound) {
+            guard UnixAttribute(rawValue: found.type) == .waiting else { continue }
+            waiting += stride(from: 0, to: found.content.count, by: 4).compactMap { bytes.u32($0, in: found.content) }
+                .filter { $0 != 0 }.map(UInt64.init)
+        }
+        return (UInt64(inode), waiting)
     }
 
     /// A path ends at its first NUL; a name in the abstract namespace begins with one.

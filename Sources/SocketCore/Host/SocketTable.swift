@@ -3,10 +3,15 @@ package enum SocketTable: Equatable, Sendable, CaseIterable {
     case tcp4, tcp6, udp4, udp6, unix
     /// The connections of Multipath TCP. Their subflows are in the tables of TCP.
     case multipath4, multipath6
+    /// The Unix-domain listeners again, with those that wait in their queues. Such a queue may be too long for the kernel
+    /// to report, which would end the dump of the table in which all sockets are.
+    case unixQueues
 
-    package var isUnix: Bool { self == .unix }
+    package var isUnix: Bool { self == .unix || self == .unixQueues }
     package var isTCP: Bool { self == .tcp4 || self == .tcp6 }
     package var isMultipath: Bool { self == .multipath4 || self == .multipath6 }
+    /// Whether it only adds to what other tables list.
+    package var isExtra: Bool { isMultipath || self == .unixQueues }
 
     /// The transports of its sockets.
     package var transports: Set<HostTransport> {
@@ -23,6 +28,7 @@ package enum SocketTable: Equatable, Sendable, CaseIterable {
         case .unix: "Unix-domain sockets"
         case .multipath4: "Multipath TCP over IPv4"
         case .multipath6: "Multipath TCP over IPv6"
+        case .unixQueues: "queues of Unix-domain sockets"
         }
     }
 
@@ -31,6 +37,7 @@ package enum SocketTable: Equatable, Sendable, CaseIterable {
         sequence: UInt32, states: Set<HostState> = Set(HostState.allCases), localPort: UInt16? = nil,
         peerPort: UInt16? = nil
     ) -> [UInt8] {
+        let states = self == .unixQueues ? states.intersection([.listening]) : states
         let mask = states.reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
         let ends = [localPort, peerPort].map { (port: $0 ?? 0, ip: nil as IPAddress?) }
         return Self.message(sequence, isDump: true, isUnix ? unixBody(mask) : internetBody(mask, ends[0], ends[1]))
@@ -107,8 +114,8 @@ package enum SocketTable: Equatable, Sendable, CaseIterable {
         var bytes: [UInt8] = [1, 0, 0, 0]
         bytes.append(number: states)
         bytes.append(number: inode)
-        // UDIAG_SHOW_NAME | PEER | RQLEN | UID. SHUTDOWN is always reported.
-        bytes.append(number: UInt32(0x01 | 0x04 | 0x10 | 0x40))
+        // UDIAG_SHOW_ICONS, or UDIAG_SHOW_NAME | PEER | RQLEN | UID. SHUTDOWN is always reported.
+        bytes.append(number: UInt32(self == .unixQueues ? 0x08 : 0x01 | 0x04 | 0x10 | 0x40))
         bytes.append(number: UInt64.max)
         return bytes
     }

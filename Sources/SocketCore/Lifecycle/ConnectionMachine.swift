@@ -143,6 +143,15 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         return reading.takePieces(endingWith: terminator, limit: limit, most: most)
     }
 
+    /// Takes all bytes read ahead in pieces of at most `limit`; see `ReadQueue.takeChunks`. Returns `nil` and changes
+    /// nothing if bytes may not be read ahead.
+    package mutating func takeChunks(limit: Int) -> (bytes: [UInt8], ends: [Int])? {
+        mayReadAhead ? reading.takeChunks(limit: limit) : nil
+    }
+
+    /// Whether bytes may be received although no read wants them: none is queued, and one could be.
+    package var mayReadAhead: Bool { isPlain && !hasEndOfStream && reading.isEmpty && !reading.isPausedByHand }
+
     /// Queues a write on the fast path. Returns `false` and changes nothing if the write must go through `add`.
     package mutating func queue(_ request: WriteRequest, as id: OperationID, now: MonotonicTime) -> Bool {
         guard isPlain, output == .open, request.contents.count > 0, request.timeout.map({ $0 >= .zero }) ?? true else {

@@ -37,3 +37,8 @@ package struct CapturedEnds: Equatable, Sendable {
         return here + there.filter { found in !here.contains { $0.lint == found.lint } }
     }
 }
+
+extension SocketSnapshot {
+    /// Whether it is a captured connection whose questions and answers are known.
+    package var isCapturedTalk: Bool { ends != nil && exchanges != nil }
+}

@@ -166,6 +166,9 @@ extension EngineSnapshot {
 public struct SnapshotRequest: Equatable, Sendable {
     /// The sessions whose kernel state is requested, at a few system calls each.
     public var kernel: KernelChoice
+    /// How old the kernel's state may be of a connection that can't have changed unnoticed: its queues were empty, and
+    /// the engine has seen nothing happen to it since.
+    package var kernelAge = Duration.zero
     /// Lists events from this sequence number on, or none if it is `nil`.
     public var eventsFrom: UInt64?
     /// Lists the kept traffic of this session, or none if it is `nil`.

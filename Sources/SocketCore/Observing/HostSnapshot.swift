@@ -7,7 +7,8 @@ package struct HostSnapshot: Equatable, Sendable {
     /// Its network namespace, if known.
     package var namespace: HostNamespace?
     package var inode: UInt64
-    package var user: UInt32
+    /// The user that owns it, or `nil` if no program has it open: the kernel then says 0.
+    package var user: UInt32?
     /// The program that has it open. If several have, it is the one that waits for it. Not sanitized.
     package var program: String?
     package var process: Int32?
@@ -62,11 +63,11 @@ package struct HostSnapshot: Equatable, Sendable {
         package init() {}
     }
 
-    package init() { (transport, state, cookie, inode, user) = (.tcp, .closed, 0, 0, 0) }
+    package init() { (transport, state, cookie, inode) = (.tcp, .closed, 0, 0) }
 
     package init(_ socket: HostSocket) {
         (transport, state, cookie) = (socket.transport, socket.state, socket.cookie)
-        (inode, user) = (socket.inode, socket.user)
+        (inode, user) = (socket.inode, socket.inode == 0 ? nil : socket.user)
         (unread, unsent) = (socket.unread, socket.unsent)
         if socket.isListening { (waiting, waitingLimit) = (socket.receiveQueue, socket.sendQueue) }
         guard let tcp = socket.tcp, !socket.isListening else { return }

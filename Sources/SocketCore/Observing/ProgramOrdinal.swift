@@ -1,5 +1,6 @@
 // A viewer of several programs keeps the program's ordinal in the upper 16 bits of a session's identifier, with 0 for
-// the first. An engine counts its sessions from 1 and never gets that far.
+// the first. An engine counts its sessions from 1 and never gets that far. A recording of such a viewer keeps it in lower
+// bits, because whoever opens several recordings has ordinals for those.
 
 extension SocketID {
     /// Creates the identifier of the session that the inspected program with this ordinal calls `number`.
@@ -9,12 +10,40 @@ extension SocketID {
 
     private static let ownMask: UInt64 = 1 << 48 - 1
 
+    /// The bits of the number itself in a recording, and the greatest ordinal there.
+    private static let recordedBits: UInt64 = 36
+    private static let lastRecorded: UInt64 = 1 << 12 - 1
+
     /// The ordinal of the session's program, 0 for the first.
     package var ordinal: Int { Int(number >> 48) }
     /// The session's identifier in its own program.
     package var own: SocketID { SocketID(number & Self.ownMask) }
-    /// `7`, or `2.7` for session 7 of the second program.
-    package var label: String { ordinal == 0 ? String(number) : "\(ordinal + 1).\(own.number)" }
+
+    /// The identifier that stands for it in a recording.
+    package var recorded: SocketID {
+        guard ordinal > 0 else { return self }
+        let number = own.number & (1 << Self.recordedBits - 1)
+        return SocketID(min(UInt64(ordinal), Self.lastRecorded) << Self.recordedBits | number)
+    }
+
+    /// `7`, `2.7` for session 7 of the second program, or `2/7` where the second program is one of a recording.
+    package var label: String {
+        let (program, number) = (own.number >> Self.recordedBits, own.number & (1 << Self.recordedBits - 1))
+        let recorded = program == 0 ? "\(number)" : "\(program + 1)/\(number)"
+        return ordinal == 0 ? recorded : "\(ordinal + 1).\(recorded)"
+    }
+
+    /// Creates the identifier that stands in a recording for the session that had this label, or returns `nil` if it is
+    /// no label.
+    package init?(recorded label: Substring) {
+        let parts = label.split(separator: ".", omittingEmptySubsequences: false).map { UInt64($0) }
+        switch (parts.count, parts.first ?? nil, parts.last ?? nil) {
+        case (1, let number?, _): self.init(number)
+        case (2, let program?, let number?) where (1...1 << 16).contains(program):
+            self = SocketID(number, of: Int(program) - 1).recorded
+        default: return nil
+        }
+    }
 }
 
 extension SocketSnapshot {

@@ -363,7 +363,7 @@ public struct SocketSnapshot: Equatable, Sendable, Identifiable {
         fileprivate var countsBytes: Bool { role != .listener && (_host.isEmpty || _host.existing.tcp != nil) }
 
         fileprivate var hiddenOwner: UInt32? {
-            guard !_host.isEmpty, _host.existing.program == nil, _host.existing.inode != 0 else { return nil }
+            guard !_host.isEmpty, _host.existing.program == nil else { return nil }
             return _host.existing.user
         }
 

@@ -210,6 +210,14 @@ package struct ReadQueue: ~Copyable, Sendable {
         return ends.last.map { (preBuffer.take($0), ends) }
     }
 
+    /// Takes all bytes read ahead, and the offsets at which pieces of at most `limit` of them end. Returns `nil` and
+    /// changes nothing if a read is queued or there are no bytes.
+    package mutating func takeChunks(limit: Int) -> (bytes: [UInt8], ends: [Int])? {
+        guard isEmpty, !hasOverrun, !preBuffer.isEmpty else { return nil }
+        let bytes = preBuffer.take(preBuffer.count)
+        return (bytes, stride(from: 0, to: bytes.count, by: limit).map { min($0 + limit, bytes.count) })
+    }
+
     /// Puts back the bytes of pieces that were taken ahead. No read may have taken bytes since.
     package mutating func putBack(_ bytes: [UInt8]) {
         if !bytes.isEmpty { preBuffer.prepend(bytes) }

@@ -84,11 +84,6 @@ extension EngineState {
         jobs.withdraw(handle) + mailbox.withdraw(handle)
     }
 
-    /// Whether a command of a handle has not been carried out. Called under the handle's lock.
-    func holdsCommand(of handle: AsyncSocket) -> Bool {
-        hasJobs && (jobs.holdsCommand(of: handle) || mailbox.holdsCommand(of: handle))
-    }
-
     // MARK: Jobs
 
     private func perform(_ job: borrowing EngineJob) {
@@ -99,6 +94,7 @@ extension EngineState {
         case .viewer(let command, let answer): answer(perform(ofViewer: command))
         case .nothing: return
         case .work(let work): outbox.append(.other(work))
+        case .task(let job, let executor): outbox.append(.task(job, executor))
         case .leg(let id, let command): perform(command, onLeg: id)
         case .holdAccepts(let id, let hold): acceptor(id)?.holdBack(hold)
         case .caughtUp(let id): sessions[id]?.handleDelegateCaughtUp()

@@ -8,7 +8,7 @@ extension EngineState {
         if let changes = request.changes {
             listChanges(request, changes, in: &snapshot)
         } else {
-            snapshot.sockets = pictures(request.kernel)
+            snapshot.sockets = pictures(request.kernel, aged: request.kernelAge)
             complete(&snapshot, eventsFrom: request.eventsFrom)
             snapshot.trafficOf = request.traffic
             snapshot.traffic = request.traffic.flatMap(traffic(of:))
@@ -33,14 +33,14 @@ extension EngineState {
     }
 
     /// Returns all sessions, by number.
-    private func pictures(_ kernel: SnapshotRequest.KernelChoice) -> [SocketSnapshot] {
+    private func pictures(_ kernel: SnapshotRequest.KernelChoice, aged: Duration) -> [SocketSnapshot] {
         var ended = closed.list(now: now).map(\.snapshot).sorted { $0.id > $1.id }
         var pictures: [SocketSnapshot] = []
         pictures.reserveCapacity(sessions.count + ended.count)
         for session in sessions.inOrder() {
             let id = session.id
             while let last = ended.last, last.id < id { pictures.append(ended.removeLast()) }
-            pictures.append(session.listed(withKernel: kernel.includes(id)))
+            pictures.append(session.listed(withKernel: kernel.includes(id), aged: aged))
         }
         pictures.append(contentsOf: ended.reversed())
         return pictures

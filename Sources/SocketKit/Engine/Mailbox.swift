@@ -30,6 +30,8 @@ enum EngineJob: ~Copyable, Sendable {
     case stopPublishing
     /// Work of the program's own, which runs among the callbacks.
     case work(@Sendable () -> Void)
+    /// A part of a task that runs on the engine, which is retained until then.
+    case task(UnownedJob, SocketEngine)
     /// A viewer's command. The answer is called at once on the queue, with the reason if the command was not carried
     /// out. It is not user code.
     case viewer(SocketCommand, @Sendable (String?) -> Void)
@@ -129,11 +131,6 @@ final class Mailbox: Sendable {
         state.withLock { $0.jobs.withdraw(handle) }
     }
 
-    /// Whether the engine has yet to take a command of this handle.
-    func holdsCommand(of handle: AsyncSocket) -> Bool {
-        state.withLock { $0.jobs.holdsCommand(of: handle) }
-    }
-
     // MARK: Gathering
 
     /// Notes that callbacks were sent to another queue.
@@ -210,15 +207,6 @@ extension MoveQueue<EngineJob> {
             job = .nothing
         }
         return asked
-    }
-}
-
-extension MoveQueue<EngineJob> {
-    /// Whether there is a command of this handle.
-    mutating func holdsCommand(of handle: AsyncSocket) -> Bool {
-        var isHeld = false
-        forEach { isHeld = isHeld || $0.asked(by: handle) != nil }
-        return isHeld
     }
 }
 

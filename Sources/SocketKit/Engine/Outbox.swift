@@ -15,6 +15,8 @@ enum Callback: ~Copyable {
     case webSocketStep(Connection, SocketNotice?)
     /// Not user code: the callbacks before this one have run, and the connection waits for that.
     case delivered(Connection)
+    /// A part of a task that runs on the engine.
+    case task(UnownedJob, SocketEngine)
     /// A large or rare call.
     case other(() -> Void)
 
@@ -34,6 +36,7 @@ enum Callback: ~Copyable {
             if listener.deliver(notice), let id = listener.session { engine.acceptor(id)?.holdBack(true) }
         case .webSocketStep(let connection, let notice): connection.stepWebSocket(notice)
         case .delivered(let connection): connection.wasDelivered()
+        case .task(let job, let executor): job.runSynchronously(on: executor.asUnownedTaskExecutor())
         case .other(let call): call()
         }
     }
@@ -50,6 +53,7 @@ enum Callback: ~Copyable {
         case .webSocketListener: nil
         case .webSocketStep: nil
         case .delivered: nil
+        case .task: nil
         case .other: nil
         }
     }

@@ -35,7 +35,7 @@ extension AsyncSocket {
             operation = state.engine.names.nextOperation()
             if closesPieces { state.closePieces() }
             if state.engine.isWithinTurn { return .within(BorrowedReference(state.engine), state.session) }
-            return post(action(), as: operation, to: state.engine, state.session)
+            return post(action(), as: operation, takesBytes: closesPieces, &state)
         }
         switch way {
         case .posted: break
@@ -43,7 +43,7 @@ extension AsyncSocket {
         case .within(let engine, let session):
             engine { engine in
                 if let session, engine.atOnce({ queue($0, session, operation) }) { return }
-                submit(action(), as: operation, within: engine, session)
+                submit(action(), as: operation, takesBytes: closesPieces, within: engine, session)
             }
         }
         return operation
@@ -59,32 +59,35 @@ extension AsyncSocket {
             if isRead { state.closePieces() }
             state.changeAwaited { $0.add(operation, isRead: isRead, wanting: wanted, answer) }
             if state.engine.isWithinTurn { return .within(BorrowedReference(state.engine), state.session) }
-            return post(action, as: operation, to: state.engine, state.session)
+            return post(action, as: operation, takesBytes: isRead, &state)
         }
         switch way {
         case .posted: break
         case .needing(let engine, let need): engine.meet(need)
         case .within(let engine, let session):
-            engine { submit(action, as: operation, within: $0, session) }
+            engine { submit(action, as: operation, takesBytes: isRead, within: $0, session) }
         }
     }
 
     private func submit(
-        _ action: SocketCommand.Action, as operation: OperationID, within engine: SocketEngine,
+        _ action: SocketCommand.Action, as operation: OperationID, takesBytes: Bool, within engine: SocketEngine,
         _ session: SocketID?
     ) {
         let command = SocketCommand(session ?? SocketID(0), action)
         if engine.atOnce({ $0.performAtOnce(command, of: self, as: operation) }) { return }
-        let way = state.withLock { post(action, as: operation, to: $0.engine, $0.session) }
+        let way = state.withLock { post(action, as: operation, takesBytes: takesBytes, &$0) }
         if case .needing(let engine, let need) = way { engine.meet(need) }
     }
 
     /// Posts a command. Called under the handle's lock.
     private func post(
-        _ action: SocketCommand.Action, as operation: OperationID, to engine: SocketEngine,
-        _ session: SocketID?
+        _ action: SocketCommand.Action, as operation: OperationID, takesBytes: Bool, _ state: inout SocketHandleState
     ) -> Way {
-        let need = engine.mailbox.post(.ask(self, SocketCommand(session ?? SocketID(0), action), operation))
+        let engine = state.engine
+        let need = engine.mailbox.post(
+            .ask(self, SocketCommand(state.session ?? SocketID(0), action), operation))
+        // Perhaps the place of a later job, which does no harm.
+        if takesBytes { state.noteRequest(at: engine.mailbox.posted) }
         return need == .nothing ? .posted : .needing(engine, need)
     }
 }

@@ -4,7 +4,8 @@ import SocketCore
 ///
 /// An awaited operation completes in the awaiting task, never in the delegate. All other calls still go to the
 /// delegate. You can use both on one socket: operations of both kinds share its queues, in the order they were
-/// requested. Nothing is read from the kernel while no task awaits a read, so a slow consumer slows the peer down.
+/// requested. While no task awaits a read, nothing is read from the kernel, or for `chunks` at most `readAhead` bytes, so
+/// a slow consumer slows the peer down.
 ///
 /// A cancelled task gets its answer as soon as the engine's queue is free, whatever the peer does, and no byte is lost
 /// or repeated. The bytes of a cancelled read return to the stream, for the next read. A cancelled write is withdrawn
@@ -54,11 +55,17 @@ extension AsyncSocket {
         }
     }
 
-    /// Returns what the peer sends, in pieces of at most `limit` bytes, until its FIN. Each step queues one read, and
+    /// Returns what the peer sends, in pieces of at most `limit` bytes, until its FIN. A step queues one read, and
     /// throws `readTimeout` if nothing arrives within `timeout` (`nil` for no limit).
     /// `SocketConfiguration.timeoutVerdict` decides whether that ends the connection or the next step continues.
-    public func chunks(limit: Int = 65_536, timeout: Duration? = nil) -> SocketChunks {
-        SocketChunks(socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout))
+    ///
+    /// After each such read, up to `readAhead` bytes are received while the task does something else, and the next steps
+    /// take them without a read. What wasn't fetched goes back to the stream, in order, when anything else is requested
+    /// of it. With 0, the default, and on a connection with TLS, nothing is received while no task awaits it. It saves
+    /// system calls, and pays where the peer sends while the task computes.
+    public func chunks(limit: Int = 65_536, timeout: Duration? = nil, readAhead: Int = 0) -> SocketChunks {
+        SocketChunks(
+            socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout), readAhead: readAhead)
     }
 
     /// Returns what the peer sends, cut after each `delimiter`, which stays at the end of its piece. The last piece may
@@ -116,10 +123,11 @@ extension AsyncSocket {
 public struct SocketChunks: AsyncSequence, Sendable {
     let socket: AsyncSocket
     let request: ReadRequest
+    var readAhead = 0
 
     /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(socket: socket, request: request)
+        Iterator(socket: socket, request: request, readAhead: readAhead)
     }
 
     /// Reads one piece after another. A piece that has already been received is returned without the engine.
@@ -130,10 +138,10 @@ public struct SocketChunks: AsyncSequence, Sendable {
         private var wanted: PiecesWanted
         private var isOver = false
 
-        init(socket: AsyncSocket, request: ReadRequest) {
+        init(socket: AsyncSocket, request: ReadRequest, readAhead: Int) {
             self.socket = socket
             self.request = request
-            wanted = PiecesWanted(request.kind)
+            wanted = PiecesWanted(request.kind, ahead: readAhead)
         }
 
         /// Returns the next piece, or `nil` after the peer's FIN. Otherwise throws why the read failed.
@@ -149,10 +157,11 @@ public struct SocketChunks: AsyncSequence, Sendable {
             try await next(isolation: nil)
         }
 
-        /// Queues a read, and keeps the pieces that arrived with it.
+        /// Takes what was received ahead, or else queues a read and keeps the pieces that arrived with it.
         @usableFromInline
         mutating func read(isolation actor: isolated (any Actor)?) async throws(SocketError) -> [UInt8]? {
             guard !isOver else { return nil }
+            if wanted.ahead > 0, !Task.isCancelled, let chunk = socket.takeAhead(of: request) { return chunk }
             wanted.adapt(to: pieces)
             switch await socket.outcome(request, wanting: wanted) {
             case .success(let received):

@@ -36,6 +36,9 @@ extension AsyncSocket: DeliveringHandle {
     /// Why the last session ended, or `nil` if the local side closed it.
     var lastError: SocketError? { closeRecord?.error }
 
+    /// The next of the chunks that were received ahead for such a read, or `nil` if there is none.
+    func takeAhead(of request: ReadRequest) -> [UInt8]? { state.withLock { $0.takeAhead(of: request) } }
+
     func awaits(_ operation: OperationID) -> Bool { state.withLock { $0.isAwaited && $0.awaited.awaits(operation) } }
 
     /// Whether the task that awaits this operation was cancelled and has no answer yet.

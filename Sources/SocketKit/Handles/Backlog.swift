@@ -13,6 +13,7 @@ struct Backlog<Element: Sendable>: Sendable {
     private var holding: SocketID?
 
     var isEmpty: Bool { elements.isEmpty }
+    var first: Element? { elements.isEmpty ? nil : elements[0].element }
 
     mutating func append(_ element: Element, weight: Int = 1) {
         elements.append((element, weight))
@@ -37,15 +38,13 @@ struct Backlog<Element: Sendable>: Sendable {
         return (nil, session)
     }
 
-    /// Returns the next element or how the elements ended, or `nil` if `answer` waits for that. Also returns whether a
-    /// session that holds back can resume.
-    mutating func fetch(
-        as waiter: OperationID, _ present: PresentSession, limit: Int, _ answer: @escaping Answer<Fetched<Element>>
-    ) -> (outcome: Fetched<Element>?, mayGoOn: Bool) {
-        guard let first = popFirst() else { return (waiters.add(waiter, within: present, answer), false) }
+    /// Removes the next element, or returns `nil` if there is none. Also returns whether a session that holds back can
+    /// resume.
+    mutating func take(limit: Int) -> (element: Element, mayGoOn: Bool)? {
+        guard let first = popFirst() else { return nil }
         let mayGoOn = holding != nil && weight <= limit / 2
         if mayGoOn { holding = nil }
-        return (.success(first.element), mayGoOn)
+        return (first.element, mayGoOn)
     }
 }
 
@@ -81,8 +80,8 @@ protocol ElementSource: AnyObject, Sendable {
 }
 
 extension ElementSource {
-    /// Returns the next element or how the elements ended, or `cancelled` for a task that was cancelled before it
-    /// asked.
+    /// Waits for the next element, or how the elements ended. Returns `cancelled` to a task that was cancelled before it
+    /// asked. Iterators call `takeReady` first, which takes neither a continuation nor an identifier.
     func next(orIfCancelled cancelled: Fetched<Element> = .success(nil)) async -> Fetched<Element> {
         let waiter = engine.names.nextOperation()
         return await waitForAnswer(orIfCancelled: cancelled) {
@@ -129,12 +128,23 @@ extension ConnectionSource {
         (answer ?? nil)?(.success(connection))
     }
 
+    /// Removes the next connection, or returns `nil` if none has arrived.
+    func takeReady() -> Element? {
+        withBacklog { backlog, present in take(from: &backlog, present) } ?? nil
+    }
+
     func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<Element>>) {
-        let outcome = withBacklog { backlog, present in
-            let (outcome, mayGoOn) = backlog.fetch(as: waiter, present, limit: BackPressure.connectionLimit, answer)
-            if mayGoOn, let session = present.id { engine.post(.holdAccepts(session, false)) }
-            return outcome
+        let outcome = withBacklog { backlog, present -> Fetched<Element>? in
+            if let element = take(from: &backlog, present) { return .success(element) }
+            return backlog.waiters.add(waiter, within: present, answer)
         }
         if let outcome = outcome ?? nil { answer(outcome) }
+    }
+
+    private func take(from backlog: inout Backlog<Element>, _ present: PresentSession) -> Element? {
+        guard let (element, mayGoOn) = backlog.take(limit: BackPressure.connectionLimit) else { return nil }
+        // Posted under the lock, as the hold is.
+        if mayGoOn, let session = present.id { engine.post(.holdAccepts(session, false)) }
+        return element
     }
 }

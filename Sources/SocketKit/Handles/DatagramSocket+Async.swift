@@ -55,6 +55,13 @@ extension DatagramSocket: ElementSource {
         }
     }
 
+    /// Removes the next datagram, or returns `nil` if none has arrived.
+    func takeReady() -> Datagram? {
+        // The receive filter's contexts are the user's objects, and leave the lock before they are released.
+        let first = state.withLock { $0.kept?.popFirst() }
+        return first?.0
+    }
+
     func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<Datagram>>) {
         let (result, emptied) = state.withLock { $0.fetch(as: waiter, answer) }
         // The receive filter's contexts are the user's objects, and leave the lock before they are released.
@@ -73,14 +80,15 @@ public struct Datagrams: AsyncSequence, Sendable {
         Iterator(socket: socket)
     }
 
-    /// Waits for one datagram after another.
+    /// Takes one datagram after another. It waits only if none has arrived.
     public struct Iterator: AsyncIteratorProtocol {
         let socket: DatagramSocket
 
         /// Returns the next datagram, or `nil` if the socket was closed or the task cancelled. Otherwise throws why the
         /// socket closed.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> Datagram? {
-            try await socket.next().get()
+            if !Task.isCancelled, let datagram = socket.takeReady() { return datagram }
+            return try await socket.next().get()
         }
 
         /// Returns the next datagram, for callers without an actor.

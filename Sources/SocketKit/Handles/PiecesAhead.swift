@@ -19,9 +19,13 @@ import Synchronization
     /// The number of pieces fetched, and `closed`, which makes it larger than any number of pieces.
     @usableFromInline let state = Atomic<Int>(0)
 
-    init(_ bytes: [UInt8], ends: [Int]) {
+    /// For chunks, the most bytes of one; otherwise `nil`.
+    let limit: Int?
+
+    init(_ bytes: [UInt8], ends: [Int], limit: Int? = nil) {
         self.bytes = bytes
         self.ends = ends
+        self.limit = limit
     }
 
     /// Fetches the next piece, or returns `nil` if there is none or they were closed.
@@ -36,8 +40,9 @@ import Synchronization
         return nil
     }
 
-    /// A copy in memory of its own.
+    /// A copy in memory of its own, unless it is all there is.
     @inlinable func piece(_ index: Int) -> [UInt8] {
+        if ends.count == 1 { return bytes }
         let start = index == 0 ? 0 : ends[index - 1]
         return bytes.withUnsafeBytes { [UInt8](UnsafeRawBufferPointer(rebasing: $0[start..<ends[index]])) }
     }
@@ -58,7 +63,8 @@ import Synchronization
     func rest(after count: Int) -> [UInt8] { Array(bytes[length(of: count)..<(ends.last ?? 0)]) }
 }
 
-/// What an iterator's read takes along: pieces as its kind of read delivers them, of at most `most` bytes in all.
+/// What an iterator's read takes along: pieces as its kind of read delivers them, of at most `most` bytes in all. For
+/// chunks, `ahead` bytes may also be received while the task does something else.
 ///
 /// Finding pieces and putting them back takes time for each byte. An iterator therefore begins with few, and gets more
 /// while it fetches all: one that alternates with other reads stays at few.
@@ -68,9 +74,13 @@ struct PiecesWanted: Sendable {
     static let limit = 65_536
 
     let kind: ReadRequest.Kind
+    let ahead: Int
     private(set) var most = Self.least
 
-    init(_ kind: ReadRequest.Kind) { self.kind = kind }
+    init(_ kind: ReadRequest.Kind, ahead: Int) {
+        self.kind = kind
+        self.ahead = ahead
+    }
 
     /// Adapts to what became of the pieces that the last read took along.
     mutating func adapt(to last: PiecesAhead?) {

@@ -10,14 +10,15 @@ public struct SocketConnections: AsyncSequence, Sendable {
         Iterator(listener: listener)
     }
 
-    /// Waits for one connection after another.
+    /// Takes one connection after another. It waits only if none has arrived.
     public struct Iterator: AsyncIteratorProtocol {
         let listener: SocketListener
 
         /// Returns the next connection, or `nil` if the listener was stopped or the task cancelled. Otherwise throws
         /// why the listener ended.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> AsyncSocket? {
-            try await listener.next().get()
+            if !Task.isCancelled, let connection = listener.takeReady() { return connection }
+            return try await listener.next().get()
         }
 
         /// Returns the next connection, for callers without an actor.

@@ -130,6 +130,7 @@ extension WebSocket {
     /// The number of tasks that wait for a message.
     package var readers: Int { fetcherCount }
 
+    /// Waits for the next item. `takeReady(_:)` comes first.
     func next(_ delivery: WebSocketSettings.Delivery) async throws(SocketError) -> WebSocketInbox.Item? {
         guard configuration.settings.delivery == delivery else {
             throw SocketError(
@@ -148,7 +149,7 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
     /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(webSocket: webSocket) }
 
-    /// Waits for one message after another.
+    /// Takes one message after another. It waits only if none has arrived.
     public struct Iterator: AsyncIteratorProtocol {
         let webSocket: WebSocket
 
@@ -156,6 +157,7 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SocketError) -> WebSocketMessage? {
+            if !Task.isCancelled, case .message(let message) = webSocket.takeReady(.whole) { return message }
             guard case .message(let message) = try await webSocket.next(.whole) else { return nil }
             return message
         }
@@ -172,12 +174,13 @@ public struct WebSocketChunks: AsyncSequence, Sendable {
     /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(webSocket: webSocket) }
 
-    /// Waits for one part after another.
+    /// Takes one part after another. It waits only if none has arrived.
     public struct Iterator: AsyncIteratorProtocol {
         let webSocket: WebSocket
 
         /// Returns the next part, or `nil` after an orderly end. Otherwise throws why the WebSocket ended.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> WebSocketChunk? {
+            if !Task.isCancelled, case .chunk(let chunk) = webSocket.takeReady(.chunks) { return chunk }
             guard case .chunk(let chunk) = try await webSocket.next(.chunks) else { return nil }
             return chunk
         }

@@ -97,6 +97,13 @@ extension WebSocket: ElementSource {
         state.withLock { body(&$0.inbox.backlog.waiters) }
     }
 
+    /// Removes the next item, or returns `nil` if none has arrived or the first one is of the other kind.
+    func takeReady(_ delivery: WebSocketSettings.Delivery) -> WebSocketInbox.Item? {
+        guard let first = state.withLock({ $0.inbox.takeReady(delivery) }) else { return nil }
+        wasDelivered(first.weight)
+        return first.element
+    }
+
     func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<WebSocketInbox.Item>>) {
         state.withLock { state in
             state.inbox.isRead = true
@@ -248,6 +255,13 @@ extension WebSocketInbox {
         waiting.enter(session)
         self = WebSocketInbox()
         (backlog.waiters, isRead) = (waiting, waiting.isAwaited(in: session))
+    }
+
+    /// Removes the first item for a task that reads. The first `next()` still waits for what came before it, and a task
+    /// that waits comes first.
+    mutating func takeReady(_ delivery: WebSocketSettings.Delivery) -> (element: Item, weight: Int)? {
+        guard isRead, backlog.waiters.isEmpty, backlog.first?.delivery == delivery else { return nil }
+        return backlog.popFirst()
     }
 
     /// How the end appears to a reader. Codes 1000 and 1001, no code, and a local close end its messages in order.

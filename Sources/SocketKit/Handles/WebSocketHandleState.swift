@@ -24,6 +24,14 @@ struct WebSocketInbox {
     enum Item: Sendable {
         case message(WebSocketMessage)
         case chunk(WebSocketChunk)
+
+        /// The delivery that it comes from.
+        var delivery: WebSocketSettings.Delivery {
+            switch self {
+            case .message: .whole
+            case .chunk: .chunks
+            }
+        }
     }
 
     /// Whether a task has begun to read. From then on, messages do not go to the delegate.

@@ -175,14 +175,15 @@ public struct WebSocketConnections: AsyncSequence, Sendable {
     /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(listener: listener) }
 
-    /// Waits for one WebSocket after another.
+    /// Takes one WebSocket after another. It waits only if none has arrived.
     public struct Iterator: AsyncIteratorProtocol {
         let listener: WebSocketListener
 
         /// Returns the next WebSocket, or `nil` if the listener was stopped or the task cancelled. Otherwise throws why
         /// the listener ended.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> WebSocket? {
-            try await listener.next().get()
+            if !Task.isCancelled, let webSocket = listener.takeReady() { return webSocket }
+            return try await listener.next().get()
         }
 
         /// Returns the next WebSocket, for callers without an actor.

@@ -78,8 +78,10 @@ enum Session {
     }
 
     /// Like `snapshot(withKernel:)`, but a stream that hasn't changed returns its cached snapshot.
-    func listed(withKernel: Bool) -> SocketSnapshot {
-        if case .stream(let connection) = self { return connection.currentSnapshot(withKernel: withKernel) }
+    func listed(withKernel: Bool, aged: Duration) -> SocketSnapshot {
+        if case .stream(let connection) = self {
+            return connection.currentSnapshot(withKernel: withKernel, aged: aged)
+        }
         return snapshot(withKernel: withKernel)
     }
 

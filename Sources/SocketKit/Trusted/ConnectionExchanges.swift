@@ -1,17 +1,51 @@
 import SocketCore
 
-/// The questions and answers of a connection of an engine that is inspected, from its first byte on. Overlapping accesses
-/// are checked in debug builds only: the checks took half of the instructions of a step.
+/// The questions and answers of a connection of an engine that is inspected, from its first byte on. An object of a class
+/// would be retained and released at each step, which took a third of the instructions.
 ///
-/// Proof: it is used on the engine's queue only, by `Connection`, and a tally calls no code but its own.
-final class ConnectionExchanges {
-    #if DEBUG
-    final var tally: ExchangeTally
-    #else
-    @exclusivity(unchecked) final var tally: ExchangeTally
-    #endif
-    /// Whether plaintext is counted, because TLS has begun.
-    var isSecure: Bool
+/// Proof: `ConnectionRarities` alone keeps one. It calls `free` once, when it replaces the value or is destroyed itself, and
+/// the value is used on the engine's queue only, by steps of the connection that retains the rarities. Nothing that is
+/// called here comes back to the connection.
+struct ConnectionExchanges {
+    private struct Kept {
+        var tally: ExchangeTally
+        var isSecure: Bool
+        /// The answer times, or `nil` before the first answer.
+        var times: UnsafeMutablePointer<AnswerTimes>?
+    }
+    private let kept: UnsafeMutablePointer<Kept>
 
-    init(_ tally: ExchangeTally, isSecure: Bool) { (self.tally, self.isSecure) = (tally, isSecure) }
+    init(_ tally: ExchangeTally, isSecure: Bool) {
+        kept = .allocate(capacity: 1)
+        kept.initialize(to: Kept(tally: tally, isSecure: isSecure))
+    }
+
+    func free() {
+        kept.pointee.times?.deallocate()
+        kept.deallocate()
+    }
+
+    /// Begins anew with the plaintext, once TLS has begun.
+    func countPlaintext() {
+        if !kept.pointee.isSecure { (kept.pointee.isSecure, kept.pointee.tally.counted) = (true, (0, 0)) }
+    }
+
+    /// Counts what passed up to these totals. Returns whether to call `judge`.
+    @inline(__always)
+    func count(upTo received: UInt64, _ sent: UInt64, at now: MonotonicTime) -> Bool {
+        kept.pointee.tally.pass(upTo: received, sent, at: now, addingTo: kept.pointee.times)
+    }
+
+    /// Keeps the first answer time, and tells what overlaps by itself or by its first question, if that is of interest.
+    func judge(overlaps: Bool, _ traffic: () -> [TrafficItem]) {
+        if kept.pointee.times == nil, kept.pointee.tally.answered > 0 {
+            kept.pointee.times = .allocate(capacity: 1)
+            kept.pointee.times?.initialize(to: AnswerTimes())
+            kept.pointee.times?.pointee.add(kept.pointee.tally.answerTime)
+        }
+        guard kept.pointee.tally.wantsQuestion else { return }
+        if overlaps { kept.pointee.tally.tellOverlap() } else { kept.pointee.tally.judge(traffic()) }
+    }
+
+    var snapshot: ExchangeSnapshot? { kept.pointee.tally.snapshot(kept.pointee.times?.pointee) }
 }

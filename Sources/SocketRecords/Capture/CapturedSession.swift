@@ -46,13 +46,16 @@ package struct CapturedSession: Sendable {
     private var nextItem: UInt64 = 0
     /// The events since the last call of `takeNews`.
     private var news: [(kind: SocketEvent.Kind, first: Int, second: Int)] = []
-    /// The number of bytes missing before the next item of each direction.
-    private var gaps: [TrafficItem.Direction: UInt64] = [:]
+    /// The bytes missing before the next item of each direction.
+    private var gaps: [TrafficItem.Direction: Gap] = [:]
+    /// When each end first acknowledged bytes of the other that are still missing.
+    private var lacks: [TrafficItem.Direction: MonotonicTime] = [:]
     /// Whether the items are also collected for `takeItems`, and those since its last call.
     var collectsItems = false
     private var passed: [TrafficItem] = []
     /// Its questions and answers, from its first byte on.
     @Rare private var tally: ExchangeTally? = nil
+    @Rare private var times: AnswerTimes? = nil
     /// When the last byte passed.
     private var lastByte: MonotonicTime?
 
@@ -63,6 +66,12 @@ package struct CapturedSession: Sendable {
     }
 
     private struct Offer { var scale: UInt8? }
+
+    /// A number of missing bytes, and when that was noticed.
+    private struct Gap {
+        var count: UInt64
+        var time: MonotonicTime
+    }
 
     /// A reset, by one end.
     private struct Reset {
@@ -126,7 +135,16 @@ package struct CapturedSession: Sendable {
             : fromPeer.absorb(segment, packet.payload, missing: packet.missing)
         keep(pieces, isSent: isSent, time, limit)
         noteEnds(time, limit)
+        noteLack(of: fromLocal, .sent, time)
+        noteLack(of: fromPeer, .received, time)
         return pieces
+    }
+
+    private mutating func noteLack(
+        of stream: StreamAssembler, _ direction: TrafficItem.Direction, _ time: MonotonicTime
+    ) {
+        guard stream.lacksAcknowledged || !lacks.isEmpty else { return }
+        lacks[direction] = stream.lacksAcknowledged ? lacks[direction] ?? time : nil
     }
 
     /// Returns the window that a segment announces, in bytes. Without the SYNs its scale is not known, so the largest
@@ -217,25 +235,26 @@ package struct CapturedSession: Sendable {
         keep(fromLocal.finish(otherHasClosed: closed.peer), isSent: true, latest, limit)
         keep(fromPeer.finish(otherHasClosed: closed.local), isSent: false, latest, limit)
         noteEnds(latest, limit)
-        keepLastGap(isSent: true, latest, limit)
-        keepLastGap(isSent: false, latest, limit)
+        keepLastGap(isSent: true, limit)
+        keepLastGap(isSent: false, limit)
     }
 
-    /// Records the bytes that are missing at the end of a stream, where no item follows.
-    private mutating func keepLastGap(isSent: Bool, _ time: MonotonicTime, _ limit: Int) {
-        guard gaps[isSent ? .sent : .received, default: 0] > 0 else { return }
-        keep([], 0, isSent: isSent, time, limit, from: nil)
+    /// Records the bytes that are missing at the end of a stream, where no item follows: when that was noticed, or at
+    /// the item before.
+    private mutating func keepLastGap(isSent: Bool, _ limit: Int) {
+        guard let gap = gaps[isSent ? .sent : .received] else { return }
+        keep([], 0, isSent: isSent, max(gap.time, lastByte ?? opened), limit, from: nil)
     }
 
     private mutating func noteEnds(_ time: MonotonicTime, _ limit: Int) {
         if fromLocal.hasEnded, !isWriteShut {
-            keepLastGap(isSent: true, time, limit)
+            keepLastGap(isSent: true, limit)
             isWriteShut = true
             ends.append(End(isSent: true, isReset: false, time: time, items: nextItem))
             news.append((.halfClosed, 0, 0))
         }
         if fromPeer.hasEnded, peerClosed == nil {
-            keepLastGap(isSent: false, time, limit)
+            keepLastGap(isSent: false, limit)
             peerClosed = time
             ends.append(End(isSent: false, isReset: false, time: time, items: nextItem))
             hasPeerClosedFirst = !isWriteShut
@@ -262,7 +281,9 @@ package struct CapturedSession: Sendable {
                 differing += UInt64(count)
                 news.append((.copiesDiffer, count, 0))
             case .keepAlive: news.append((.keepAlive, isSent ? 0 : 1, 0))
-            case .gap(let count): gaps[isSent ? .sent : .received, default: 0] += count
+            case .gap(let count):
+                let direction: TrafficItem.Direction = isSent ? .sent : .received
+                gaps[direction, default: Gap(count: 0, time: lacks[direction] ?? time)].count += count
             case .bytes(let bytes):
                 if isSent { sent += UInt64(bytes.count) } else { received += UInt64(bytes.count) }
                 news.append((isSent ? .writeDone : .readDone, bytes.count, 0))
@@ -278,11 +299,15 @@ package struct CapturedSession: Sendable {
         switch step {
         case .more, .overlapped: return
         case .asked: if TalkNature.isTLS(bytes) { tally?.hide() }
-        case .answered: if TalkNature.isUpgrade(bytes) { tally?.hide() }
+        case .answered, .answeredRest: if TalkNature.isUpgrade(bytes) { tally?.hide() }
+        }
+        if step == .answered, let took = tally?.answerTime {
+            if times == nil { times = AnswerTimes() }
+            times?.add(took)
         }
         guard tally?.wantsQuestion == true else { return }
         let items = store.items
-        tally?.judge(items, after: step)
+        tally?.judge(items)
     }
 
     private mutating func keep(
@@ -299,7 +324,7 @@ package struct CapturedSession: Sendable {
             sequence: nextItem, operation: OperationID(nextItem + 1), time: time, direction: direction, tag: 0,
             kind: isSent ? .write : .read(.available(limit: nil)), done: count, total: count,
             state: .complete(after: .zero), bytes: bytes, address: end.map { SocketAddress($0.ip, port: $0.port) })
-        item.skipped = gaps.removeValue(forKey: direction) ?? 0
+        item.skipped = gaps.removeValue(forKey: direction)?.count ?? 0
         nextItem += 1
         if collectsItems { passed.append(item) }
         guard limit > 0 else { return store.passOver(1) }
@@ -324,7 +349,7 @@ package struct CapturedSession: Sendable {
         facts.isWriteShut = isWriteShut
         facts.activity.lastByte = lastByte
         facts.activity.peerClosed = peerClosed
-        if isStream { facts.exchanges = tally?.snapshot ?? ExchangeSnapshot() }
+        if isStream { facts.exchanges = tally.map { $0.snapshot(times) } ?? ExchangeSnapshot() }
         if !isStream {
             var datagrams = DatagramSnapshot(mode: .continuous)
             datagrams.counters = counters

@@ -75,6 +75,9 @@ package struct StreamAssembler: Sendable {
     /// The approximate memory of bytes that wait for earlier ones, including the overhead of their segments.
     package var waiting: Int { pendingBytes + 64 * pending.count }
 
+    /// Whether the other side acknowledged bytes that are not in the file so far.
+    var lacksAcknowledged: Bool { acknowledged > next && !hasEnded }
+
     /// Drops the bytes that are kept to compare with repeated ones.
     mutating func forget() { latest = [] }
 

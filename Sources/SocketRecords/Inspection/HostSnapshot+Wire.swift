@@ -12,7 +12,11 @@ extension HostSnapshot: WireMessage {
         try coder.field(3, &cookie)
         try coder.field(4, &namespace)
         try coder.field(5, &inode, "inode", "its inode")
-        try coder.field(6, &user, "user", "the user that owns it", after: "")
+        // The kernel says 0 of a socket that no program has open.
+        var user = self.user ?? 0
+        try coder.field(
+            6, &user, "user", "the user that owns it; null if no program has it open", after: "", known: inode != 0)
+        self.user = inode == 0 ? nil : user
         try coder.field(7, &program, "program", "its program; null if unknown", after: "")
         try coder.field(8, &process, "process", "the process of that program", after: "program")
         try coder.field(9, &programUser)

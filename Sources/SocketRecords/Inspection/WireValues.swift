@@ -192,8 +192,8 @@ extension MonotonicTime: WireAlias {
 }
 
 extension SocketID: WireAlias {
-    package var written: UInt64 { number }
-    /// The number has at most 48 bits. A viewer of several programs uses the others for the program's ordinal.
+    package var written: UInt64 { recorded.number }
+    /// The number has at most 48 bits. A viewer of several programs or recordings uses the others for their ordinals.
     package init(written: UInt64) throws(WireError) {
         guard written < 1 << 48 else { throw .unknown }
         self.init(written)

@@ -38,7 +38,8 @@ package struct FaultWord: Sendable {
         FaultWord(.condition, "prob P", "with this probability, as in 0.1"),
         FaultWord(.direction, "upstream", "toward the server, the side that accepted"),
         FaultWord(.direction, "downstream", "toward the client, the side that connected"),
-        FaultWord(.effect, "latency TIME [jitter TIME]", "delay delivery by TIME"),
+        FaultWord(
+            .effect, "latency TIME [jitter TIME]", "delay delivery by TIME, in each direction unless one is named"),
         FaultWord(.effect, "bandwidth RATE", "deliver at most RATE bytes a second"),
         FaultWord(.effect, "slice N [vary M] [every TIME]", "deliver in pieces of N bytes, give or take M"),
         FaultWord(.effect, "dribble [every TIME]", "deliver byte by byte: slice 1"),

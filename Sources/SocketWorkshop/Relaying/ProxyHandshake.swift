@@ -6,6 +6,14 @@ package enum ProxyKind: String, Equatable, Sendable, CaseIterable {
     case socks5
     /// The CONNECT method of HTTP (RFC 9110, 9.3.6), and requests for `http://` in absolute form.
     case http
+
+    /// The name of the listener of a proxy that requests no client certificate.
+    package var listenerName: String {
+        switch self {
+        case .socks5: "SOCKS 5 proxy"
+        case .http: "HTTP proxy"
+        }
+    }
 }
 
 /// The server's side of a proxy handshake, up to the point where the target's bytes begin.

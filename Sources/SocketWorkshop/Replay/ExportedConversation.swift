@@ -35,6 +35,8 @@ package struct ExportedConversation: Sendable {
     package var ends: [End] = []
     /// When it began.
     package var opened = MonotonicTime.zero
+    /// Whether its first bytes are the first ones of the connection.
+    package var hasBeginning = true
     /// The number of bytes of each side that the file lacks.
     private var lost: [Side: UInt64] = [:]
     /// Whether the session had more traffic than is kept here.

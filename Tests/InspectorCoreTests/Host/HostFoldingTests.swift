@@ -65,4 +65,22 @@ struct HostFoldingTests {
         var host = Watched(tells: true)
         #expect(SnapshotSummary(host.see(10, waiting: 100..<105), joinsPairs: true).live == 6)
     }
+
+    @Test("the first look, which proves nothing yet, lists what seems stuck first and it last")
+    func order() {
+        func row(_ id: UInt64, _ state: HostState, unread: Int64? = 0, for asks: Duration? = nil) -> SocketSnapshot {
+            let role: SocketRole = state == .listening ? .listener : .client
+            var row = SocketSnapshot(id: SocketID(id), role: role, phase: .connected, target: "", opened: .zero)
+            var host = HostSnapshot()
+            (host.state, host.unread, host.asksFor) = (state, unread, asks)
+            row.host = host
+            return row
+        }
+        let rows = [
+            row(1, .timeWait), row(2, .listening, unread: nil), row(3, .established, for: .seconds(600)),
+            row(4, .established, unread: 9, for: .seconds(8)), row(5, .established, unread: 9, for: .milliseconds(20)),
+        ]
+        let sorted = ListKind.host.order.ids(of: rows, World.now, Findings(LintSettings()))
+        #expect(sorted.map(\.number) == [4, 3, 5, 2, 1])
+    }
 }

@@ -56,7 +56,35 @@ struct HostMetricsTests {
     func labels() {
         let metrics = text(HostBlockingTests.deadlock()).text
         #expect(!metrics.contains("4711") && !metrics.contains("127.0.0.1:4"))
-        #expect(MetricFamily.allCases.allSatisfy { !$0.labels.contains("pid") && !$0.labels.contains("peer") })
+        #expect(MetricFamily.allCases.allSatisfy { !$0.row.labels.contains("pid") && !$0.row.labels.contains("peer") })
+    }
+
+    @Test("no series tells how long answers take, because no socket of a look has such times")
+    func answers() {
+        let world = HostBlockingTests.deadlock()
+        let (found, _, judge) = world.judged(at: [10, 11, 11.31])
+        var rows = HostRows()
+        let snapshot = rows.snapshot(of: world.look(11.31), by: judge, found, wallNanoseconds: 0)
+        #expect(!snapshot.sockets.isEmpty && snapshot.sockets.allSatisfy { $0.exchanges == nil })
+        #expect(!text(world).text.contains("answer"))
+    }
+
+    @Test("a sum of a fact has its name and its meaning, and the number of every fact is found")
+    func facts() {
+        let facts = FactTeller(HostSnapshot.blank).facts
+        let sums = MetricFamily.allCases.filter { $0.row.help.hasPrefix("Sum of") }
+        for family in sums {
+            let fact = facts.first { $0.name == family.row.fact }
+            #expect(fact.map { family.row.help.hasSuffix(": \($0.text).") } == true, "\(family)")
+        }
+        #expect(MetricFamily.unread.name == "socktui_unread_bytes" && sums.count == 4)
+        var host = HostSnapshot.blank
+        (host.unread, host.unsent, host.waiting, host.waitingLimit) = (1, 2, 3, 4)
+        var figures = FactFigures()
+        #expect(
+            Dictionary(uniqueKeysWithValues: figures.figures(of: host)) == [
+                .unread: 1, .unsent: 2, .waiting: 3, .waitingLimit: 4,
+            ])
     }
 
     @Test("10,000 sockets of 400 programs in many states are at most 500 series, and none is left out of the sums")

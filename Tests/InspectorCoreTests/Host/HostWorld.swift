@@ -119,6 +119,14 @@ struct HostWorld {
         return ends
     }
 
+    /// A listener at a path, and a connection that waits in its queue.
+    mutating func queue(_ client: (Int32, Int32), at listener: (Int32, Int32), path: String) {
+        let (waiting, queue) = (add(.unixStream, .established, client), add(.unixStream, .listening, listener))
+        (self[waiting].local, self[waiting].peer, self[queue].local) = (.unnamed, .unix(path: path), .unix(path: path))
+        (self[waiting].receiveQueue, self[waiting].sendQueue) = (0, 768)
+        (self[queue].receiveQueue, self[queue].sendQueue) = (1, 16)
+    }
+
     mutating func datagrams(_ process: Int32, _ descriptor: Int32, port: UInt16) -> UInt64 {
         let id = add(.udp, .closed, (process, descriptor))
         self[id].local = .v4(host: "0.0.0.0", port: port)

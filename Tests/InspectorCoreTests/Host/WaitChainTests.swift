@@ -194,6 +194,14 @@ struct WaitChainTests {
         _ = local.pair((81, 3), (77, 4), path: "/run/app")
         #expect(local.drawn(about: 77) == ["curl[81] > app.py[77]: lock"])
 
+        var queued = HostWorld()
+        queued.program(81, "curl", .reads(3))
+        queued.program(77, "app.py", .futex)
+        queued.queue((81, 3), at: (77, 4), path: "/run/app")
+        for member in [77, 81] as [Int32] { #expect(queued.drawn(about: member) == ["curl[81] > app.py[77]: lock"]) }
+        let found = queued.judged(at: HostWorld.check).found
+        #expect(found.map(\.lint) == ["accept-stuck"] && found.first?.ends.last?.name == "curl", "\(found)")
+
         var far = HostWorld()
         far.program(81, "curl", .polls(out: [3]))
         let id = far.reach((81, 3), port: 80)
@@ -235,6 +243,12 @@ struct WaitChainTests {
         }
         let found = world.judged(at: HostWorld.check).found
         #expect(found.map(\.lint) == ["mutual-wait"] && found.first?.severity == .warning, "\(found)")
+        var queued = HostWorld()
+        for number in Int32(11)...12 { queued.server(number, "p.py", port: 9_000 + UInt16(number), .reads(5)) }
+        queued.ask((11, 5), nil, port: 9012, at: 2)
+        queued.ask((12, 5), nil, port: 9011, at: 3)
+        for listener in [1, 2] as [UInt64] { queued[listener].receiveQueue = 1 }
+        #expect(queued.judged(at: HostWorld.check).found.map(\.lint) == ["mutual-wait"])
         var loop = world
         loop.thread(12, 12, .epoll(9))
         loop.set(12, 9, [(2, Poll.input), (4, Poll.input), (5, Poll.input)])

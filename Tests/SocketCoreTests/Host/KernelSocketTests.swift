@@ -219,6 +219,8 @@ struct KernelSocketTests {
         let unix = SocketTable.unix.request(sequence: 9)
         #expect(unix.count == 40 && unix.span.bytes.u32(20, in: 0..<40) == 0x1FFE)
         #expect(unix.span.bytes.u32(8, in: 0..<40) == 9)
+        let queues = SocketTable.unixQueues.request(sequence: 9)
+        #expect(queues.span.bytes.u32(20, in: 0..<40) == 1 << 10 && queues.span.bytes.u32(28, in: 0..<40) == 8)
     }
 
     @Test("a question about one socket names it, and wants no more than one answer")

@@ -110,6 +110,30 @@ struct ForeignSegmentTests {
         #expect(capture.shortcomings == ["#1 began before the capture"])
     }
 
+    @Test("connections that began before the capture are named, and bytes from before what was captured are counted")
+    func beganBefore() throws {
+        var script = SegmentScript()
+        script.handshake()
+        script.packets =
+            (UInt16(1)...7).flatMap { number in
+                var joined = SegmentScript(clientPort: 50_000 + number)
+                joined.send(.client, at: 500, ack: 900, "request")
+                joined.send(.server, at: 900, ack: 507, "answer")
+                return joined.packets
+            } + script.packets
+        #expect(try script.opened().shortcomings == ["#1, #2, #3, #4, #5 and 2 more began before the capture"])
+        var late = SegmentScript()
+        late.send(.client, at: 500, ack: 900, "request")
+        late.send(.client, at: 496, ack: 900, "the request")
+        let capture = try late.opened()
+        #expect(capture.text(0, .sent) == "request")
+        #expect(
+            capture.shortcomings == [
+                "#1 began before the capture",
+                "4 bytes from before the first ones captured of their connections, left out",
+            ])
+    }
+
     @Test("a repetition of bytes that were in several large segments differs only where bytes differ")
     func equalBytes() throws {
         var script = SegmentScript()
@@ -202,6 +226,23 @@ struct ForeignSegmentTests {
         #expect(capture.shortcomings == ["38 bytes missing"])
         let socket = try #require(capture.shown.sockets.first)
         #expect(socket.sent == 7 && socket.received == 0)
+    }
+
+    @Test("bytes that are missing at the end of a stream have the time at which that showed, not that of a later FIN")
+    func gapTimes() throws {
+        var script = SegmentScript()
+        script.handshake()
+        script.send(.client, at: 1, ack: 1, "request")
+        script.send(.server, at: 1, ack: 8, "ans")
+        script.send(.client, at: 8, ack: 9)
+        for _ in 0..<50 { script.send(.server, at: 9, ack: 8) }
+        script.send(.client, .fin, at: 8, ack: 9)
+        let capture = try script.opened()
+        let socket = try #require(capture.shown.sockets.first)
+        let items = capture.traffic(of: socket.id).items
+        let noticed = MonotonicTime(nanoseconds: 50_000_000)
+        #expect(items.map(\.skipped) == [0, 0, 5])
+        #expect(items.last?.time == noticed && socket.activity.lastByte == noticed, "\(items)")
     }
 
     @Test("bytes and FIN are counted where the capture lost the FIN alone")

@@ -34,7 +34,7 @@ struct LargeRecordingTests {
         var capture = OpenedCapture()
         try capture.absorb(writer.take())
         #expect(capture.shortcomings.isEmpty)
-        return capture.snapshot(SnapshotRequest(), named: "r")
+        return capture.snapshot(SnapshotRequest(eventsFrom: 0), named: "r")
     }
 
     @Test("all sockets and all peers are read again")
@@ -59,6 +59,27 @@ struct LargeRecordingTests {
         }
         let opened = try #require(try Self.opened(snapshots))
         #expect(opened.sockets.map(\.id) == snapshots[1].sockets.map(\.id))
+    }
+
+    @Test("sockets of several programs stay apart, with their peers, traffic and events")
+    func programs() throws {
+        let (first, second) = (SocketID(7), SocketID(7, of: 1))
+        var snapshot = Self.snapshot(0..<1, second: 0, hasPeers: false)
+        snapshot.sockets = [first, second].map { id in
+            SocketSnapshot(id: id, role: .client, phase: .connected, target: "\(id)", opened: .zero)
+        }
+        snapshot.sockets[1].linked = SocketID(8, of: 1)
+        snapshot.peers = [second: PeerEnd(unread: 5)]
+        snapshot.events = [SocketEvent(sequence: 0, time: .zero, socket: second, kind: .connected)]
+        snapshot.nextEvent = 1
+        let opened = try #require(try Self.opened([snapshot]))
+        #expect(opened.sockets.map(\.id) == [first, second.recorded])
+        #expect(opened.sockets.map(\.target) == ["#7", "#2.7"])
+        #expect(opened.sockets[1].linked == SocketID(8, of: 1).recorded && "\(second.recorded)" == "#2/7")
+        #expect(opened.peers == [second.recorded: PeerEnd(unread: 5)])
+        #expect(opened.events.map(\.socket) == [second.recorded])
+        #expect(SocketID(recorded: "2.7") == second.recorded && SocketID(recorded: "7") == first)
+        #expect(["", "x", "2.", "0.7", "2.7.1"].allSatisfy { SocketID(recorded: $0) == nil })
     }
 
     @Test("traffic of a session that the recording does not know is counted")

@@ -46,7 +46,8 @@ extension StreamTasks {
         }
     }
 
-    /// Reads once; `isLast`: until the stream or the play ends.
+    /// Reads a few times; `isLast`: until the stream or the play ends. Available bytes are iterated at times, with bytes
+    /// received ahead.
     func read(_ index: Int, isLast: Bool = false) {
         let one = state.withLock { state in
             state.held[index].isReading = true
@@ -57,24 +58,38 @@ extension StreamTasks {
             .available(limit: nil), .length(stage.chance.within(1...200)), .delimiter([13, 10], limit: 4_096),
         ]
         let request = ReadRequest(isLast ? .available(limit: nil) : stage.chance.pick(kinds))
+        let steps = isLast ? Int.max : stage.chance.oneIn(3) ? stage.chance.within(2...5) : 1
+        let iterates = request.kind == kinds[0] && stage.chance.oneIn(2)
+        let chunks = iterates ? one.socket.chunks(readAhead: stage.chance.pick([0, 1, 50, 65_536])) : nil
         stage.awaits.start(.read) { [self] _ in
-            let outcome = await read(request, one, isLast: isLast)
+            let outcome = await read(request, one, steps: steps, chunks)
             state.withLock { ($0.held[index].isReading, $0.held[index].isDrained) = (false, false) }
             return outcome
         }
     }
 
-    private func read(_ request: ReadRequest, _ one: Held, isLast: Bool) async -> Awaits.Outcome {
-        while true {
+    private func read(
+        _ request: ReadRequest, _ one: Held, steps: Int, _ chunks: SocketChunks?
+    ) async -> Awaits.Outcome {
+        var chunks = chunks?.makeAsyncIterator()
+        for _ in 0..<steps {
             do throws(SocketError) {
-                note(try await one.socket.read(request), one)
-                guard isLast else { return .value }
+                guard let bytes = try await next(request, one, &chunks) else { return .value }
+                note(bytes, one)
             } catch {
                 // After `cancelled` they are in the stream again.
                 if error.reason != .cancelled, let bytes = error.received { note(bytes, one) }
                 return Awaits.Outcome(error)
             }
         }
+        return .value
+    }
+
+    private func next(
+        _ request: ReadRequest, _ one: Held, _ chunks: inout SocketChunks.Iterator?
+    ) async throws(SocketError) -> [UInt8]? {
+        if chunks != nil { return try await chunks!.next(isolation: nil) }
+        return try await one.socket.read(request)
     }
 
     private func note(_ bytes: [UInt8], _ one: Held) {

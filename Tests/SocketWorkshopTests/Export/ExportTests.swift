@@ -209,8 +209,11 @@ struct ExportTests {
         #expect(commands[1].contains(":80/b'") && commands[2].contains("--head 'http://127.0.0.1:80/c'"))
     }
 
-    @Test("what a relay's client sent is sent again to where the relay led", arguments: [false, true])
-    func relayed(isSecure: Bool) throws {
+    @Test(
+        "what a relay's client sent is sent again to where the relay led, and is known to have passed a proxy",
+        arguments: [(false, "relay to h.example:80", nil), (true, "SOCKS 5 proxy", .socks5)]
+            as [(Bool, String, ProxyKind?)])
+    func relayed(isSecure: Bool, listens: String, proxy: ProxyKind?) throws {
         var writer = RecordingWriter(application: "socktui", zero: 0)
         let (relay, server) = (
             SocketAddress.v4(host: "127.0.0.1", port: 9_000), SocketAddress.v4(host: "127.0.0.1", port: 80)
@@ -230,12 +233,16 @@ struct ExportTests {
             id: SocketID(3), role: .client, phase: .connected, target: "h.example:443", opened: .zero)
         (target.peer, target.linked) = (server, SocketID(2))
         if isSecure { target.tls = TLSSnapshot(role: .client, phase: .secure, asked: .zero) }
-        snapshot.sockets = [client, target]
+        var listener = SocketSnapshot(id: SocketID(1), role: .listener, phase: .listening, target: "", opened: .zero)
+        listener.name = listens
+        client.parent = listener.id
+        snapshot.sockets = [listener, client, target]
         writer.add(RecordedEntry(SocketID(2), at: .zero, .snapshot(snapshot, [:])))
         var index = ExportIndex()
         try index.absorb(writer.take())
         let row = try #require(index.rows().first { $0.id == SocketID(2) })
         #expect(row.target == (isSecure ? "tls://h.example:443" : "127.0.0.1:80"))
+        #expect(row.proxy == proxy)
     }
 
     @Test(

@@ -14,7 +14,7 @@ extension HostRules {
             scene.owners(of: socket).contains { scene.programs[$0.process] != nil }
         }
         let questions = askers.compactMap(chains.questions.question(by:)).filter {
-            // A tie is no evidence for somebody who did not ask, and a SYN has a lint of its own.
+            // A SYN has a lint of its own.
             $0.form != .tie && $0.form != .handshake && $0.age ?? .zero >= after
         }
         return WaitChains.grouped(chains.chains(from: questions))

@@ -159,16 +159,16 @@ struct WaitChains {
             return (link(to: only, of: process, .probable, "its only question"), 1)
         }
         // Asked no earlier than the question came, as far as the clock can tell.
-        let later = candidates.filter { $0.age.map { $0 <= came + WaitQuestion.tick } ?? true }
-        let close = later.filter { $0.age.map { came - $0 <= Self.soon } ?? false }
-        if close.count == 1, let next = close.first, let age = next.age {
+        let later = candidates.filter { $0.least.map { $0 <= came + WaitQuestion.tick } ?? true }
+        let close = later.filter { $0.moment.map { came - $0 <= Self.soon } ?? false }
+        if close.count == 1, let next = close.first, let age = next.moment {
             let within = max(came - age, WaitQuestion.tick)
             let reason = "asked within \(Format.duration(within)) of the request"
             return (link(to: next, of: process, .probable, reason), 1)
         }
         guard close.isEmpty, later.count == 1, let only = later.first else { return (nil, later.count) }
         // Another request that came right before explains it better.
-        if let age = only.age, isClaimed(age, of: process, by: question) { return (nil, 0) }
+        if let age = only.moment, isClaimed(age, of: process, by: question) { return (nil, 0) }
         return (link(to: only, of: process, .probable, "its only question since the request"), 1)
     }
 
@@ -181,10 +181,7 @@ struct WaitChains {
 
     /// Returns how long ago the program was asked.
     private static func arrival(of question: WaitQuestion) -> Duration? {
-        guard question.form == .answer || question.form == .tie else {
-            return question.form == .accept || question.form == .handshake ? nil : question.age
-        }
-        return question.answerer?.tcp?.lastReceived ?? question.age
+        question.moment.map { question.answerer?.tcp?.lastReceived ?? $0 }
     }
 
     /// Whether another client of the program asked within a moment before this age.

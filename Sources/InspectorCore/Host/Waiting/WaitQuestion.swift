@@ -31,6 +31,12 @@ struct WaitQuestion: Sendable {
 
     var id: UInt64 { asker.id }
 
+    /// How long ago it was asked, if the kernel keeps the time. Otherwise `age` may be less than that.
+    var moment: Duration? { form == .answer || form == .tie ? age : nil }
+    /// The minimum time since it was asked, if it does not depend on how long a thread has not run, which may be a second
+    /// less.
+    var least: Duration? { asker.transport == .tcp ? age : nil }
+
     /// Whether it was asked before another, or has the lower identity if that is not known.
     func isBefore(_ other: WaitQuestion) -> Bool {
         let (mine, others) = (age ?? .zero, other.age ?? .zero)
@@ -67,8 +73,13 @@ struct WaitQuestion: Sendable {
             guard let asked = sockets[index].tcp?.lastSent, asked >= least, sockets[index].state == .established else {
                 continue
             }
-            // A connection that waits to be accepted may have sent nothing. A tie needs the threads of both ends.
-            if clock(sockets[index]) == .answered, sockets[index].receivedBytes ?? 0 > 0 { continue }
+            // A connection that waits to be accepted may have sent nothing. A tie is no evidence, and every idle connection
+            // whose last question was answered at once is one.
+            switch clock(sockets[index]) {
+            case .open: break
+            case .tie: continue
+            case .answered: if sockets[index].receivedBytes ?? 0 > 0 { continue }
+            }
             old.append((sockets[index].id, asked))
         }
         return old.sorted { ($0.age, $1.id) > ($1.age, $0.id) }.prefix(most).map(\.id)
@@ -98,7 +109,7 @@ struct WaitQuestions {
         guard [.established, .finWait1, .finWait2].contains(socket.state), isClient(socket) else { return nil }
         let peer = scene.peer(of: socket)
         if let peer, peer.inode == 0, peer.state == .established || peer.state == .closeWait {
-            return unaccepted(socket, peer)
+            return unaccepted(socket, peer, by: scene.listener(holding: peer))
         }
         switch WaitQuestion.clock(socket) {
         case .answered: return nil
@@ -112,27 +123,23 @@ struct WaitQuestions {
         }
     }
 
-    private func unaccepted(_ socket: HostSocket, _ peer: HostSocket) -> WaitQuestion? {
-        guard let listener = listener(for: peer), isAwaited(socket),
+    /// - Parameter peer: its other end, which no program has yet, or `nil` if that is not listed.
+    private func unaccepted(_ socket: HostSocket, _ peer: HostSocket?, by listener: HostSocket?) -> WaitQuestion? {
+        guard let listener, isAwaited(socket),
             case let asking = facts.asker.asking(for: listener),
             // An accepting thread may be late, but it exists.
             asking.kind != .asks || !asking.isWaiting
         else { return nil }
-        let seen = facts.ledger.ownerAge(peer)
-        let age = [socket.tcp?.lastAcknowledged, peer.tcp?.lastAcknowledged].compactMap { $0 }.min()
+        let thread = waiter(for: socket)
+        // The kernel keeps no times of a Unix-domain socket, but the thread may have waited since it connected.
+        let age = [socket.tcp?.lastAcknowledged, peer?.tcp?.lastAcknowledged].compactMap { $0 }.min() ?? thread?.idle
         return WaitQuestion(
-            form: .accept, asker: socket, answerer: listener, age: max(seen, age ?? .zero),
-            thread: waiter(for: socket))
+            form: .accept, asker: socket, answerer: listener,
+            age: max(facts.ledger.ownerAge(peer ?? socket), age ?? .zero), thread: thread)
     }
 
-    /// Returns the listener in whose queue a connection is: the one on its exact address, or else on every address.
-    private func listener(for child: HostSocket) -> HostSocket? {
-        let all = scene.listeners(child.local?.port, near: child)
-        return all.first { $0.local?.unmapped.host == child.local?.unmapped.host }
-            ?? all.first { $0.local?.unmapped.isWildcard == true }
-    }
-
-    private func handshake(_ socket: HostSocket) -> WaitQuestion {
+    private func handshake(_ socket: HostSocket) -> WaitQuestion? {
+        guard isConnectAwaited(socket) else { return nil }
         let full = scene.listener(answering: socket).flatMap { $0.receiveQueue ?? 0 > $0.sendQueue ?? 0 ? $0 : nil }
         // The first retransmissions are a second or more apart.
         let age = max(facts.ledger.ownerAge(socket), .seconds(Int(socket.retransmits)))
@@ -165,17 +172,27 @@ struct WaitQuestions {
     }
 
     private func local(_ socket: HostSocket) -> WaitQuestion? {
+        if socket.isQueued { return unaccepted(socket, nil, by: scene.listener(awaitedBy: socket)) }
         guard socket.unread ?? 0 == 0, let peer = scene.peer(of: socket), peer.inode != 0,
             socket.local?.name?.isEmpty != false, isLeftAlone(peer)
         else { return nil }
         if let thread = waiter(for: socket) {
-            return WaitQuestion(form: .local, asker: socket, answerer: peer, age: thread.idle, thread: thread)
+            let age = [thread.idle, owed(by: peer)].compactMap { $0 }.max()
+            return WaitQuestion(form: .local, asker: socket, answerer: peer, age: age, thread: thread)
         }
         // An event loop listens to the outputs of its children, too, so the other end must be a server's.
         guard scene.isServerSide(peer), [.asks, .edge].contains(facts.asker.asking(for: socket).kind) else {
             return nil
         }
-        return WaitQuestion(form: .local, asker: socket, answerer: peer, age: nil, thread: nil)
+        return WaitQuestion(form: .local, asker: socket, answerer: peer, age: owed(by: peer), thread: nil)
+    }
+
+    /// Returns the minimum time for which this end of a Unix-domain connection has had the question: what it has read
+    /// came before its programs last ran.
+    private func owed(by socket: HostSocket) -> Duration? {
+        if socket.unread ?? 0 > 0 { return facts.ledger.readStall(socket) }
+        let idle = scene.owners(of: socket).map { scene.programs[$0.process]?.leastIdle }
+        return idle.contains(nil) ? nil : idle.compactMap { $0 }.min()
     }
 
     // MARK: Threads
@@ -195,6 +212,16 @@ struct WaitQuestions {
             return asking.kind == .stuck || hasRun
         case .stopped, .unaccepted, .orphan: return false
         }
+    }
+
+    /// Whether somebody may wait for this connection to be made. Nobody does after a `connect` that did not block, until
+    /// a thread or an event loop listens for it.
+    private func isConnectAwaited(_ socket: HostSocket) -> Bool {
+        isAwaited(socket) || waiter(for: socket) != nil
+            || scene.owners(of: socket).contains { owner in
+                guard let program = scene.programs[owner.process] else { return true }
+                return program.writer(to: owner.descriptor) != nil || !program.entries(of: socket.inode).isEmpty
+            }
     }
 
     /// Whether the program at this end is seen not to wait for anything here.
@@ -247,30 +274,5 @@ struct WaitQuestions {
         guard let socket = inode.flatMap(scene.socket) else { return false }
         guard socket.transport.isUnix, socket.peerInode != 0 else { return true }
         return !program.process.sockets.values.contains(socket.peerInode)
-    }
-}
-
-extension HostScene {
-    /// Returns the listener on this host that a connection is being made to, if there is one.
-    func listener(answering socket: HostSocket) -> HostSocket? {
-        guard let peer = socket.peer?.unmapped else { return nil }
-        return listeners(peer.port, near: socket).first { isHere(peer, near: socket, at: $0.local?.unmapped) }
-    }
-
-    /// Returns the socket of the name server on this host that a query went to, if there is one.
-    func nameServer(answering socket: HostSocket) -> HostSocket? {
-        guard let peer = socket.peer?.unmapped else { return nil }
-        return look.sockets.first { server in
-            server.transport == .udp && server.namespace == socket.namespace && server.inode != 0
-                && server.local?.port == peer.port && server.peer?.port ?? 0 == 0
-                && isHere(peer, near: socket, at: server.local?.unmapped)
-        }
-    }
-
-    /// Whether a socket at an address is what a peer's address means: the same, or every address, of which that is one.
-    private func isHere(_ peer: SocketAddress, near socket: HostSocket, at local: SocketAddress?) -> Bool {
-        guard let local else { return false }
-        if local.host == peer.host { return true }
-        return local.isWildcard && (peer.ip?.isLoopback == true || peer.host == socket.local?.unmapped.host)
     }
 }

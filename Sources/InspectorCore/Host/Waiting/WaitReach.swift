@@ -38,7 +38,7 @@ struct WaitReach {
             guard let socket = scene.socket(inode: inode), !socket.isListening else { return nil }
             return way == .down ? socket : scene.peer(of: socket)
         }.filter(mayAsk)
-        if way == .up { askers += waiting(at: own) }
+        if way == .up { askers += waiting(at: own) + queries(to: own) }
         askers.sort { ($0.tcp?.lastSent ?? .zero, $1.id) > ($1.tcp?.lastSent ?? .zero, $0.id) }
         return askers.prefix(Self.mostSockets).flatMap { [$0] + answerers($0) }
     }
@@ -48,18 +48,33 @@ struct WaitReach {
         let full = inodes.compactMap { scene.socket(inode: $0) }.filter { $0.isListening && $0.receiveQueue ?? 0 > 0 }
         guard !full.isEmpty else { return [] }
         let ports = Set(full.compactMap { $0.local?.port })
-        return scene.sockets(scene.notable).compactMap { socket in
+        let others = scene.sockets(scene.notable).compactMap { socket -> HostSocket? in
             if socket.state == .synSent { return socket.peer?.port.map(ports.contains) == true ? socket : nil }
             guard socket.inode == 0, !socket.isListening, socket.local?.port.map(ports.contains) == true else {
                 return nil
             }
             return scene.peer(of: socket)
         }
+        return others + full.filter(\.transport.isUnix).flatMap(scene.queued)
+    }
+
+    /// Returns the queries to these sockets, if they are a name server's.
+    private func queries(to inodes: Set<UInt64>) -> [HostSocket] {
+        let isServer = inodes.contains { inode in
+            guard let socket = scene.socket(inode: inode) else { return false }
+            return socket.transport == .udp && socket.local?.port == WaitQuestions.nameService
+        }
+        guard isServer else { return [] }
+        return look.sockets.filter { socket in
+            guard socket.transport == .udp, socket.peer?.port == WaitQuestions.nameService else { return false }
+            return scene.nameServer(answering: socket).map { inodes.contains($0.inode) } ?? false
+        }
     }
 
     private func answerers(_ asker: HostSocket) -> [HostSocket] {
         if asker.state == .synSent { return [scene.listener(answering: asker)].compactMap { $0 } }
         if asker.transport == .udp { return [scene.nameServer(answering: asker)].compactMap { $0 } }
+        if asker.isQueued { return [scene.listener(awaitedBy: asker)].compactMap { $0 } }
         guard let peer = scene.peer(of: asker) else { return [] }
         return peer.inode == 0 ? scene.listeners(peer.local?.port, near: peer) : [peer]
     }
@@ -69,10 +84,12 @@ struct WaitReach {
         guard socket.inode != 0, !socket.isListening else { return false }
         switch socket.transport {
         case .tcp:
-            if socket.state == .synSent || scene.peer(of: socket)?.inode == 0 { return true }
-            return WaitQuestion.clock(socket) != .answered && !scene.isServerSide(socket)
+            if socket.state == .synSent { return true }
+            // Of two reasons, the cheaper comes first: a server has thousands of connections.
+            guard !scene.isServerSide(socket) else { return false }
+            return WaitQuestion.clock(socket) != .answered || scene.peer(of: socket)?.inode == 0
         case .udp: return socket.peer?.port == WaitQuestions.nameService
-        case .unixStream, .unixPacket: return socket.peerInode != 0
+        case .unixStream, .unixPacket: return socket.peerInode != 0 || socket.isQueued
         case .unixDatagram: return false
         }
     }

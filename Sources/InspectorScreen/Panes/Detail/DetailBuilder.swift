@@ -146,8 +146,10 @@ struct DetailBuilder {
         for finding in found {
             var words = [Line(finding.lint, finding.severity == .note ? Style(.heading) : Style(.warn, [.bold]))]
             words += finding.sentence.split(separator: " ").map { safe(String($0)) }
-            words.append(Line("-", Style(.dim)))
-            words += model.naming(finding.remedy).split(separator: " ").map { Line($0, Style(.dim)) }
+            if let remedy = socket.host == nil ? finding.remedy : finding.hostRemedy {
+                words.append(Line("-", Style(.dim)))
+                words += model.naming(remedy).split(separator: " ").map { Line($0, Style(.dim)) }
+            }
             rows += marked(finding.severity.mark, wrapped(words, separator: " ", indent: 3))
             guard let next = finding.next else { continue }
             rows += wrapped([Line("Next:", Style(.dim)), safe(next)], separator: " ", indent: 3)

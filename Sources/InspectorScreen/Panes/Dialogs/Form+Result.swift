@@ -71,6 +71,7 @@ extension Form {
         }
         switch parsed {
         case .demo: return .startDemo
+        case .host: return .showHost
         case .listen(let target): return .listen(try request(target))
         case .relay(let request): return .relay(request)
         case .attach(let name): return .attach(name)

@@ -14,6 +14,11 @@ package enum Footer {
 
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let context = model.context
+        if model.typesToChild {
+            let left = Line(" every other key goes to the program", Style(.dim))
+            let right = Line("\(KeyTable.leavesTerminal.label) commands", Style(.key))
+            return canvas.draw(left: left, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
+        }
         if context == .field, model.field.open?.purpose == .command { return palette(model, rect, on: &canvas) }
         let reserved = reserved(context, model)
         let right = Line(reserved.joined(separator: "  "), Style(.key))
@@ -89,7 +94,11 @@ package enum Footer {
     private static func usual(_ model: Model) -> String {
         switch model.tab {
         case .list:
-            if let found = model.list.found { return Shorten.clause(found.words, to: model.size.width - 2) }
+            if let found = model.list.found {
+                let isPartial = found.request != nil && model.shared.isReadingFile
+                let words = (isPartial ? "the file is still being read; " : "") + found.words
+                return Shorten.clause(words, to: model.size.width - 2)
+            }
             if let programs = model.list.programs {
                 let socket = Format.count(programs.rows.reduce(0) { $0 + $1.count }, "socket")
                 return "\(Format.count(programs.rows.count, "program")) with \(socket), the worst first"

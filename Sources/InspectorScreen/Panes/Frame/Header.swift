@@ -95,7 +95,7 @@ package enum Header {
     private static func host(_ model: Model, _ start: Line) -> Line {
         var line = start
         let summary = model.shared.summary
-        line.append("  sockets \(model.shown?.sockets.count ?? 0)  listening \(summary.listening)")
+        line.append("  sockets \(summary.live)  listening \(summary.listening)")
         let hidden = summary.hiddenOwners.values.reduce(0, +)
         if hidden > 0 { line.append("  owners of \(hidden) not known", Style(.dim)) }
         return line

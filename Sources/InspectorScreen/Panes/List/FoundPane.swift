@@ -1,9 +1,10 @@
 import InspectorCore
 import SocketCore
 
-/// The results of `:find`, which replace the rows.
+/// The results of `:find`, or the questions of one connection, which replace the rows.
 package struct FoundPane: Equatable, Sendable {
-    package let request: FindRequest
+    /// What was searched for, or `nil` if the exchanges of a connection are listed.
+    package let request: FindRequest?
     package private(set) var progress: FindProgress
     package private(set) var matches: [FoundMatch] = []
     /// The index of the result with the cursor.
@@ -16,12 +17,30 @@ package struct FoundPane: Equatable, Sendable {
         progress = FindProgress(number: request.number)
     }
 
+    /// Lists exchanges, in the order in which they began. The cursor is on the first or the last.
+    init(_ exchanges: [FoundMatch], slowestFirst: Bool) {
+        request = nil
+        progress = FindProgress(number: 0)
+        progress.isOver = true
+        isSlowestFirst = slowestFirst
+        matches = exchanges
+        cursor = slowestFirst ? 0 : max(0, exchanges.count - 1)
+        guard slowestFirst else { return }
+        func time(_ match: FoundMatch) -> Duration { match.exchange?.firstByte ?? .zero }
+        // One without an answer yet is the slowest.
+        matches =
+            exchanges.filter { $0.exchange?.answer == nil }
+            + exchanges.filter { $0.exchange?.answer != nil }.sorted { time($0) > time($1) }
+    }
+
+    private var isSlowestFirst = false
+
     /// The result with the cursor, or `nil` if there is none.
     package var current: FoundMatch? { matches.indices.contains(cursor) ? matches[cursor] : nil }
 
     /// Adds matches, unless they are from another search.
     mutating func absorb(_ news: FindProgress) {
-        guard news.number == request.number else { return }
+        guard news.number == request?.number else { return }
         matches += news.matches
         progress = news
         progress.matches = []
@@ -37,17 +56,25 @@ package struct FoundPane: Equatable, Sendable {
 
     /// `37 matches in 12 of 2000 connections; not kept: 3 older items`
     package var words: String {
+        guard let request else {
+            let order = isSlowestFirst ? "the slowest first" : "the latest last; :exchanges slowest sorts them"
+            return Format.count(matches.count, "question") + ", " + order
+        }
         let connections = Set(matches.map(\.socket)).count
         let all = request.sockets.count
         var text = "\(progress.count) match" + (progress.count == 1 ? "" : "es")
         let done = progress.searched + progress.unknown
         if progress.isOver {
-            text += " in " + (progress.count > 0 ? "\(connections) of " : "")
+            let more = progress.count > matches.count ? "+" : ""
+            text += " in " + (progress.count > 0 ? "\(connections)\(more) of " : "")
             text += Format.count(progress.searched, "connection")
+            if request.unlisted > 0 { text += "; \(Format.count(request.unlisted, "earlier session")) not searched" }
         } else if progress.count > 0 {
             text += " in " + Format.count(connections, "connection")
         }
-        if progress.count > matches.count { text += ", the first \(matches.count) listed" }
+        // The + says it where there is less room.
+        let hasRoom = !progress.isOver || request.unlisted == 0
+        if progress.count > matches.count, hasRoom { text += ", the first \(matches.count) listed" }
         if !progress.isOver { text += "; searching, \(progress.share ?? (all == 0 ? 100 : done * 100 / all))%" }
         if progress.unknown > 0 { text += "; \(progress.unknown) of other programs not searched" }
         var missing: [String] = []

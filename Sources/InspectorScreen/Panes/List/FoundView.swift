@@ -6,23 +6,30 @@ enum FoundView {
     static func draw(_ found: FoundPane, _ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
         let columns = Columns(width: width, idWidth: model.shared.summary.idWidth)
-        heading(found, columns, model, rect.top(1), on: &canvas)
+        if found.request == nil {
+            canvas.draw(ExchangeRows.heading(width), row: 0, in: rect.top(1), model.glyphs)
+        } else {
+            heading(found, columns, model, rect.top(1), on: &canvas)
+        }
         let body = rect.trimmed(top: 1)
         for (row, index) in found.matches.indices.dropFirst(found.top).prefix(body.height).enumerated() {
             let isSelected = index == found.cursor
-            canvas.draw(
-                line(found.matches[index], isSelected: isSelected, columns, model), row: row, in: body.left(width),
-                model.glyphs)
+            let match = found.matches[index]
+            let line =
+                match.exchange.map { ExchangeRows.line($0, isSelected: isSelected, width, model) }
+                ?? line(match, isSelected: isSelected, columns, model)
+            canvas.draw(line, row: row, in: body.left(width), model.glyphs)
             if isSelected {
                 canvas.restyle(row: row, in: body.left(width)) {
                     Style($0.role == .plain ? .cursor : $0.role, [.reverse])
                 }
             }
         }
-        guard found.matches.isEmpty, body.height > 0 else { return }
+        guard found.matches.isEmpty, body.height > 0, let request = found.request else { return }
         var line = Line("  ")
-        let state = found.progress.isOver ? "no kept payload contains " : "searching for "
-        model.sanitizer.append(state + found.request.search.text, Style(.dim), to: &line)
+        let isOver = found.progress.isOver && !model.shared.isReadingFile
+        let state = isOver ? "no kept payload contains " : "searching for "
+        model.sanitizer.append(state + request.search.text, Style(.dim), to: &line)
         canvas.draw(line, row: 0, in: body, model.glyphs)
     }
 
@@ -51,7 +58,7 @@ enum FoundView {
         if columns.peerWidth > 0 { title += Format.padded("PEER", to: columns.peerWidth) + " " }
         var line = Line(title, Style(.heading))
         line.append("FOUND ", Style(.heading))
-        model.sanitizer.append(found.request.search.text, Style(.chip), to: &line)
+        model.sanitizer.append(found.request?.search.text ?? "", Style(.chip), to: &line)
         canvas.draw(line, row: 0, in: rect, model.glyphs)
     }
 

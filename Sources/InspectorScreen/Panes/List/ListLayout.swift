@@ -13,8 +13,6 @@ package struct ListLayout {
     package private(set) var ends = Place(x: 1, width: 1)
     package private(set) var reading: Place?
     package private(set) var writing: Place?
-    /// The last of the columns of answers, if there are any.
-    private var answers: Place?
 
     /// - Parameter optional: the chosen columns, and those of `kind` that a visible row needs.
     package init(_ kind: ListKind, width: Int, idWidth: Int, optional: Set<String>) {
@@ -28,7 +26,9 @@ package struct ListLayout {
             room.widen(room.shows("asks") ? "asks" : "peer", by: left)
         } else {
             let (first, second) = kind == .captured ? ("client", "server") : ("reading", "writing")
-            room.show(Self.columns(of: kind, optional), strictly: true)
+            // Where something was asked, the byte rates give way, not what is queued for writing.
+            let columns = kind.standard.filter { $0.rank > 0 && (!$0.isRare || optional.contains($0.name)) }
+            room.show(columns, strictly: true)
             // Amounts are shown in full before the peer gets more room.
             room.widen(second, by: 1)
             room.widen(first, by: 2)
@@ -41,18 +41,6 @@ package struct ListLayout {
         place(kind, room, width: width)
     }
 
-    /// Returns the columns that are shown if there is room. Where questions are answered, how long that takes says more
-    /// than what is queued for writing.
-    private static func columns(of kind: ListKind, _ optional: Set<String>) -> [ListColumn] {
-        let columns = kind.standard.filter { $0.rank > 0 && (!$0.isRare || optional.contains($0.name)) }
-        guard let rare = columns.last(where: \.isRare), kind != .captured else { return columns }
-        return columns.map { column in
-            var column = column
-            if column.content == .writing { column.rank = rare.rank }
-            return column
-        }
-    }
-
     private mutating func place(_ kind: ListKind, _ room: Room, width: Int) {
         let columns = kind.standard.dropLast() + kind.optional
         var x = 1
@@ -63,19 +51,15 @@ package struct ListLayout {
         }
         if let last = kind.standard.last { places.append((last, Place(x: width - last.width, width: last.width))) }
         func find(_ names: Set<String>) -> Place? { places.first { names.contains($0.column.name) }?.place }
-        answers = places.last { $0.column.isRare && kind != .host }?.place
         (ends, reading, writing) = (find(["peer"]) ?? ends, find(["reading", "client"]), find(["writing", "server"]))
     }
 
-    /// From READING to the last column before the totals, where a closed row shows the reason.
+    /// READING and WRITING, where a closed row shows the reason.
     package var reason: Place {
         guard let reading else { return ends }
-        let end = writing ?? answers ?? reading
+        let end = writing ?? reading
         return Place(x: reading.x, width: end.x + end.width - reading.x)
     }
-
-    /// Whether a closed row shows its reason where this column would be.
-    func isInReason(_ place: Place) -> Bool { place.x > reason.x && place.x < reason.x + reason.width }
 
     /// PEER and READING, where a relayed pair shows both of its ends.
     package var pair: Place {

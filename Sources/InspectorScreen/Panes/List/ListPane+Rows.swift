@@ -156,7 +156,10 @@ extension ListPane {
             socket.role != .listener && (pair(of: socket, in: shared)?.client.id ?? socket.id) == socket.id
         }
         var request = FindRequest(number: findsBegun, search: search, sockets: sockets.map(\.id))
-        if let shown = shared.shown, shown.moment?.shown != nil { request.until = shown.time }
+        if let shown = shared.shown {
+            if shown.moment?.shown != nil { request.until = shown.time }
+            request.unlisted = max(0, Int(clamping: shown.counters.opened) - shown.sockets.count)
+        }
         found = FoundPane(request)
         return request
     }

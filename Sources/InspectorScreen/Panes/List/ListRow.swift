@@ -40,7 +40,6 @@ struct ListRow {
         case .reading where isOver: return reason
         case .name where isOver: return place == layout.reading ? reason : nil
         case .writing where isOver: return nil
-        case .text where isOver && layout.isInReason(place): return nil
         case .reading: return reading(place)
         case .writing:
             if let pair { return (queued(pair), place) }

@@ -88,12 +88,12 @@ package struct ProgramsPane: Hashable, Sendable {
 
 extension ProgramsPane.Owner {
     fileprivate init(_ host: HostSnapshot) {
-        self = host.process.map { .process($0) } ?? (host.inode == 0 ? .nobody : .user(host.user))
+        self = host.process.map { .process($0) } ?? host.user.map { .user($0) } ?? .nobody
     }
 }
 
 extension HostSnapshot {
-    fileprivate var ownerTitle: String { program ?? (inode == 0 ? "no program" : programUserText) }
+    fileprivate var ownerTitle: String { program ?? (user == nil ? "no program" : programUserText) }
 }
 
 extension ProgramsPane.Row {

@@ -6,6 +6,10 @@ package struct OutputState: Sendable {
     package private(set) var text = OutputText()
     /// The first visible screen row, or `nil` while it follows new output.
     package private(set) var top: Place?
+    /// Whether keys are typed into the program's terminal.
+    var isTyping = false
+    /// The size that the program's terminal was given.
+    var terminal: Size?
 
     /// A screen row. A row that is too wide for the screen takes several.
     package struct Place: Equatable, Comparable, Sendable {
@@ -15,7 +19,13 @@ package struct OutputState: Sendable {
         package static func < (one: Place, other: Place) -> Bool { (one.row, one.part) < (other.row, other.part) }
     }
 
-    mutating func absorb(_ news: ChildNews) { text.add(news.output, dropped: news.dropped) }
+    mutating func absorb(_ news: ChildNews) {
+        if news.state.hasTerminal, text.total == 0 { text = OutputText(isTerminal: true) }
+        text.add(news.output, dropped: news.dropped)
+    }
+
+    /// Follows new output from now on.
+    mutating func follow() { top = nil }
 
     /// Scrolls by screen rows. At the end it starts to follow.
     mutating func scroll(_ step: Int, width: Int, height: Int, _ sanitizer: Sanitizer) {

@@ -20,16 +20,19 @@ package struct OutputText: Equatable, Sendable {
     /// The unfinished line. `followsReturn` is set if the last line ended with a carriage return, which LF may follow.
     private var open: [UInt8] = []
     private var followsReturn = false
+    /// The unfinished line of a terminal, or `nil` for output from a pipe.
+    package private(set) var line: TerminalLine?
     /// The number of rows before the first one kept.
     package private(set) var first = 0
     /// The number of bytes received. `lost` is how many of them are not kept.
     package private(set) var total = 0
     package private(set) var lost = 0
 
-    package init() {}
+    /// Creates the output of a terminal, or of a pipe.
+    package init(isTerminal: Bool = false) { line = isTerminal ? TerminalLine() : nil }
 
-    /// The number of the row after the last one.
-    package var end: Int { first + rows.count - start + (open.isEmpty ? 0 : 1) }
+    /// The number of the row after the last one. A terminal always has an unfinished line.
+    package var end: Int { first + rows.count - start + (open.isEmpty && line == nil ? 0 : 1) }
 
     /// Returns a row by its number.
     package subscript(number: Int) -> Row {
@@ -38,7 +41,7 @@ package struct OutputText: Equatable, Sendable {
     }
 
     /// Adds output, after `dropped` missing bytes. A line ends with a line feed, a carriage return, or both. If a
-    /// program returns to overwrite its line, each version of the line is kept.
+    /// program returns to overwrite its line, each version of the line is kept, unless it has a terminal.
     package mutating func add(_ bytes: [UInt8], dropped: Int = 0) {
         total += bytes.count + dropped
         if dropped > 0 {
@@ -46,6 +49,7 @@ package struct OutputText: Equatable, Sendable {
             lost += dropped
             rows.append(.dropped(dropped))
         }
+        if line != nil { return addToTerminal(bytes) }
         var rest = bytes[...]
         if followsReturn, dropped == 0, rest.first == 0x0A { acceptLineFeed(&rest) }
         if !bytes.isEmpty { followsReturn = false }
@@ -66,6 +70,17 @@ package struct OutputText: Equatable, Sendable {
             default: endLine(0)
             }
         }
+        shrink()
+    }
+
+    private mutating func addToTerminal(_ bytes: [UInt8]) {
+        guard var line else { return }
+        for byte in bytes where line.add(byte) || line.width >= Self.longest {
+            open = line.bytes
+            endLine(1)
+            line.clear()
+        }
+        (open, self.line) = (line.bytes, line)
         shrink()
     }
 

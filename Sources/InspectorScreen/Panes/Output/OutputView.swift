@@ -16,9 +16,13 @@ package enum OutputView {
         }
         let layout = OutputLayout(text, width: body.width, model.sanitizer)
         let place = model.output.top ?? layout.top(endingAt: text.end, height: body.height)
-        for (row, line) in layout.rows(from: place, height: body.height).enumerated() {
-            canvas.draw(line, row: row, in: body, model.glyphs)
-        }
+        let rows = layout.rows(from: place, height: body.height)
+        for (row, line) in rows.enumerated() { canvas.draw(line, row: row, in: body, model.glyphs) }
+        guard model.typesToChild, model.output.top == nil, let line = text.line else { return }
+        let part = min(line.column / layout.width, layout.lines(text.end - 1).count - 1)
+        let row = rows.count - layout.lines(text.end - 1).count + part
+        let column = min(line.column - part * layout.width, layout.width - 1)
+        canvas.cursor = Canvas.Position(x: body.x + column, y: body.y + max(0, row))
     }
 
     private static func heading(_ child: ChildState, _ model: Model) -> Line {

@@ -3,7 +3,7 @@ import SocketCore
 
 /// One line below the prompt of the start screen.
 package struct StartEntry: Equatable, Sendable {
-    package enum Section: Equatable, Sendable { case recent, listening, programs, demo }
+    package enum Section: Equatable, Sendable { case recent, listening, programs, words }
 
     package var section: Section
     /// The number to type to open it, or `nil` if it is opened by typing its name.
@@ -34,14 +34,19 @@ package struct StartState: Equatable, Sendable {
             StartEntry(section: entry.0, number: index + 1, title: entry.1, note: entry.2, line: entry.3)
         }
         return numbered + [
-            StartEntry(section: .demo, title: "demo", note: "live sockets to look at", line: "demo")
+            StartEntry(section: .words, title: "host", note: "the sockets of all programs here", line: "host"),
+            StartEntry(section: .words, title: "demo", note: "live sockets to look at", line: "demo"),
         ]
     }
 
     private var typed: String { editor.text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
-    /// The typed number, which need not be that of an entry.
-    var number: Int? { Int(typed.filter { $0 != " " }).flatMap { $0 > 0 ? $0 : nil } }
+    /// The typed number, which need not be that of an entry. A longer one, as a port is, matches as text.
+    var number: Int? {
+        let digits = typed.filter { $0 != " " }
+        guard digits.count <= String(entries.count).count, let number = Int(digits), number > 0 else { return nil }
+        return number
+    }
 
     /// The entries that match the typed text or number, or all of them if nothing is typed.
     package var matches: [StartEntry] {
@@ -78,7 +83,7 @@ package struct StartState: Equatable, Sendable {
     }
 
     private static let forms = [
-        "demo", "listen ", "relay ", "attach ", "ws://", "wss://", "udp://", "unix:", "unixgram:",
+        "host", "demo", "listen ", "relay ", "attach ", "ws://", "wss://", "udp://", "unix:", "unixgram:",
     ]
 
     /// Completes the typed text to the common prefix of all matching lines, or else to the best match.

@@ -32,7 +32,7 @@ struct StartRows {
 
     private static let sections: [(section: StartEntry.Section, title: String)] = [
         (.recent, "Recent"), (.listening, "Listening on this host"), (.programs, "Programs that can be inspected"),
-        (.demo, ""),
+        (.words, ""),
     ]
 
     private func indices(of section: StartEntry.Section) -> [Int] {
@@ -53,9 +53,9 @@ struct StartRows {
     private var outline: [Row] {
         let counts = Self.sections.map { indices(of: $0.section).count }
         let programs = min(counts[2] + (counts[2] > 0 ? 1 : 0), 4)
-        let room = max(0, height - programs - 1)
+        let room = max(0, height - programs - counts[3])
         let listening = counts[1] == 0 ? 0 : min(counts[1] + 1, max(room / 2, room - counts[0] - 1))
-        let rooms = [room - listening, listening, programs, 1]
+        let rooms = [room - listening, listening, programs, counts[3]]
         return zip(Self.sections, rooms).flatMap { section, room in
             rows(section.title, indices(of: section.section), room: room)
         }

@@ -62,9 +62,9 @@ package struct TrafficState: Equatable, Sendable {
     /// Starts another search.
     mutating func begin(_ search: PayloadSearch) { (self.search, match) = (search, nil) }
 
-    /// Starts a search for an earlier match, which is shown once the traffic there is known.
-    mutating func awaitTraffic(at match: TrafficMatch, of socket: SocketID, for search: PayloadSearch) {
-        self.search = search
+    /// Starts a search for an earlier match, if that is what it is, which is shown once the traffic there is known.
+    mutating func awaitTraffic(at match: TrafficMatch, of socket: SocketID, for search: PayloadSearch?) {
+        self.search = search ?? self.search
         awaited = AwaitedMatch(socket: socket, match: match)
     }
 

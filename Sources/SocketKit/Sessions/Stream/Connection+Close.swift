@@ -140,11 +140,20 @@ extension Connection {
         guard !machine.isClosed, let descriptor = socket?.descriptor else { return false }
         let errno = engine.kernel.pendingError(descriptor)
         if errno != 0 {
-            close(error: .system(errno, operation: "read", subject: errorSubject))
+            cutOff(by: errno)
             return false
         }
         engine.kernel.drainErrorQueue(descriptor)
         return true
+    }
+
+    /// Ends the session with an error of the kernel. Without read-ahead, bytes before it would still be in the kernel, so
+    /// those that were received ahead of any read are delivered first.
+    func cutOff(by errno: Int32) {
+        let error = SocketError.system(errno, operation: "read", subject: errorSubject)
+        guard readsAhead, !machine.reading.hasCurrent else { return close(error: error) }
+        recallPieces()
+        machine.reading.hasBytes ? machine.didReachEndOfStream(error) : close(error: error)
     }
 
     /// After the peer's FIN nothing is received, so a reset would go unnoticed.

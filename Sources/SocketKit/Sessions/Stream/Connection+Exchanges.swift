@@ -3,43 +3,32 @@ import SocketCore
 /// Tells who waits for whom. Called at the end of each step, so that an engine that nobody inspects does nothing for it.
 extension Connection {
     /// Counts the bytes that have passed since the last time.
+    @inline(__always)
     func tallyExchanges() {
+        guard let known = rare?.exchanges ?? beginTally() else { return }
+        if isWireEncrypted { known.countPlaintext() }
         let (received, sent) = plaintextTotals
-        guard received | sent != 0 else { return }
-        guard let known = rare?.exchanges ?? beginTally(isJoined: false) else { return }
-        if isWireEncrypted, !known.isSecure { (known.isSecure, known.tally.counted) = (true, (0, 0)) }
-        let counted = known.tally.counted
-        let now = (received: UInt32(truncatingIfNeeded: received), sent: UInt32(truncatingIfNeeded: sent))
-        let (new, newlySent) = (now.received &- counted.received, now.sent &- counted.sent)
-        guard new | newlySent != 0 else { return }
-        known.tally.counted = now
-        // Within a step, bytes are received before any are sent.
-        if new != 0 { pass(.received, Int(new), in: known) }
-        if newlySent != 0 { pass(.sent, Int(newlySent), in: known) }
+        if known.count(upTo: received, sent, at: engine.now) { judgeExchanges(known) }
     }
 
-    private func pass(_ direction: TrafficItem.Direction, _ count: Int, in known: ConnectionExchanges) {
-        let step = known.tally.pass(direction, count, at: engine.now)
-        guard known.tally.wantsQuestion, step != .more else { return }
-        if tls?.facts?.applicationProtocol == "h2" { return known.tally.tellOverlap() }
-        known.tally.judge(rare?.taps.traffic.first?.snapshot.items ?? [], after: step)
+    @inline(never)
+    private func judgeExchanges(_ known: ConnectionExchanges) {
+        known.judge(overlaps: tls?.facts?.applicationProtocol == "h2") {
+            rare?.taps.traffic.first?.snapshot.items ?? []
+        }
     }
 
     /// Begins to count in the midst of a conversation, if there is one.
-    func joinTally() {
-        if plaintextTotals != (0, 0) { beginTally(isJoined: true) }
-    }
+    func joinTally() { beginTally(isJoined: true) }
 
-    /// Begins to count, or returns `nil` if it is not known who asks or the bytes are frames of a WebSocket.
+    /// Begins to count, or returns `nil` if no byte has passed, it is not known who asks, or the bytes are frames of a
+    /// WebSocket.
     @discardableResult
-    private func beginTally(isJoined: Bool) -> ConnectionExchanges? {
-        guard knowsClient, layers.isTakenByHandle, !seesFrames else { return nil }
-        let made = ConnectionExchanges(
-            ExchangeTally(client: clientDirection, isJoined: isJoined), isSecure: isWireEncrypted)
-        if isJoined {
-            let (received, sent) = plaintextTotals
-            made.tally.counted = (UInt32(truncatingIfNeeded: received), UInt32(truncatingIfNeeded: sent))
-        }
+    private func beginTally(isJoined: Bool = false) -> ConnectionExchanges? {
+        guard plaintextTotals != (0, 0), knowsClient, layers.isTakenByHandle, !seesFrames else { return nil }
+        var tally = ExchangeTally(client: clientDirection, isJoined: isJoined)
+        if isJoined { _ = tally.advance(to: plaintextTotals.received, plaintextTotals.sent) }
+        let made = ConnectionExchanges(tally, isSecure: isWireEncrypted)
         madeRare.exchanges = made
         return made
     }
@@ -48,7 +37,7 @@ extension Connection {
     var exchangeFacts: ExchangeSnapshot? {
         guard engine.talliesExchanges, knowsClient, layers.isTakenByHandle, !seesFrames else { return nil }
         tallyExchanges()
-        if let known = rare?.exchanges { return known.tally.snapshot }
+        if let known = rare?.exchanges { return known.snapshot }
         return plaintextTotals == (0, 0) ? ExchangeSnapshot() : nil
     }
 

@@ -37,7 +37,10 @@ extension Connection {
     }
 
     /// Receives what the kernel has, and notes whether there may be more for the reads that the callbacks queue.
-    func receive() { hasUnreceived = receiveAvailable() }
+    func receive() {
+        hasUnreceived = receiveAvailable()
+        if readsAhead { offerAhead() }
+    }
 
     /// Receives again after the callbacks, without another report from the reactor.
     func receiveRest() {
@@ -91,7 +94,11 @@ extension Connection {
     }
 
     /// The most bytes to receive from the kernel now.
-    private var wanted: Int { isHeld || waitsForDelivery ? 0 : machine.reading.wanted }
+    private var wanted: Int {
+        guard !isHeld, !waitsForDelivery else { return 0 }
+        let wanted = machine.reading.wanted
+        return wanted == 0 && readsAhead ? wantedAhead : wanted
+    }
 
     /// Whether bytes from the kernel are of no use now.
     var takesNothing: Bool { !waitsForDelivery && (isWireEncrypted ? !wantsRecords : wanted == 0) }
@@ -197,7 +204,7 @@ extension Connection {
         case .wouldBlock:
             return false
         case .failed(let errno):
-            close(error: .system(errno, operation: "read", subject: errorSubject))
+            cutOff(by: errno)
             return false
         }
     }
@@ -257,6 +264,8 @@ extension Connection {
 
     private func endOfStream() {
         guard !isWireEncrypted else { return wireEnded() }
+        // From now on each chunk takes a read, which shows when the last byte is taken.
+        if readsAhead { recallPieces() }
         recordPeerClosed(0)
         tapeEnd(isLocal: false)
         interest.notePeerClosed(engine.now)
@@ -276,7 +285,7 @@ extension Connection {
             case .bytes: break
             case .wouldBlock: return
             case .failed(let errno):
-                return close(error: .system(errno, operation: "read", subject: errorSubject))
+                return cutOff(by: errno)
             }
         }
         guard !interest.isReadingOff else { return }

@@ -25,15 +25,20 @@ extension ConnectionRates {
 }
 
 extension Connection {
-    /// Returns the session's current snapshot: the cached one if nothing has changed since.
-    func currentSnapshot(withKernel: Bool) -> SocketSnapshot {
-        guard let kept = rare?.cachedSnapshot, !withKernel else {
+    /// Returns the session's current snapshot: the cached one if nothing has changed since. `aged` limits the age of a
+    /// cached kernel state.
+    func currentSnapshot(withKernel: Bool, aged: Duration) -> SocketSnapshot {
+        guard let kept = rare?.cachedSnapshot,
+            withKernel ? isCurrent(kept.kernel, aged) : kept.kernel == nil
+        else {
             // Before the snapshot: a delegate that is set meanwhile then makes it outdated, not current.
             let hearing = handle.load(in: engine)?.hasInlineDelegate(in: engine)
             let made = snapshot(withKernel: withKernel)
             let rare = madeRare
             rare.cachedInlineDelegate = hearing
-            rare.cachedSnapshot = withKernel || made.changesByItself || !isSettled ? nil : made
+            rare.kernelAsked = engine.now
+            let isKept = (!withKernel || aged > .zero) && !made.changesByItself && isSettled
+            rare.cachedSnapshot = isKept ? made : nil
             return made
         }
         // Nothing reports that a delegate was released or its queue moved on.
@@ -45,7 +50,15 @@ extension Connection {
         }
         guard handle?.callbacks(reading: kept.reading.current?.id, in: engine) != kept.callbacks else { return kept }
         rare?.cachedSnapshot = nil
-        return currentSnapshot(withKernel: false)
+        return currentSnapshot(withKernel: withKernel, aged: aged)
+    }
+
+    /// Whether a cached kernel state is young enough and can't have changed unnoticed. With empty queues only the peer
+    /// can change it, which is an event if reads are watched for.
+    private func isCurrent(_ kernel: KernelSnapshot?, _ age: Duration) -> Bool {
+        guard let kernel, let asked = rare?.kernelAsked, engine.now - asked < age else { return false }
+        return kernel.state == "ESTAB" && kernel.receiveQueue == 0 && kernel.sendQueue == 0
+            && interest.registered?.contains(.read) == true
     }
 
     /// Makes a snapshot of the session now. `lists` includes the queued operations.

@@ -21,14 +21,22 @@ final class ConnectionRarities {
     var owners: [OperationID: OwnedBytes] = [:]
     /// Pieces that a task fetches without the engine.
     var handed: HandedPieces?
+    /// What may be received ahead for a task that iterates chunks, or `nil` if nothing may.
+    var ahead: ReadAhead?
     /// Its questions and answers, or `nil` before its first byte or if the engine is not inspected.
-    var exchanges: ConnectionExchanges?
+    var exchanges: ConnectionExchanges? {
+        didSet { oldValue?.free() }
+    }
     /// The rates, measured from the first snapshot on.
     var rates = Rare<ConnectionRates>()
     /// The snapshot, or `nil` if it must be rebuilt.
     var cachedSnapshot: SocketSnapshot?
+    /// When it was made, and the kernel asked for its part.
+    var kernelAsked = MonotonicTime.zero
     /// The handle's `hasInlineDelegate` when the snapshot was cached.
     var cachedInlineDelegate: Bool?
+
+    deinit { exchanges?.free() }
 }
 
 /// Shortcuts to what only few connections have.
