@@ -70,6 +70,16 @@ struct OutputTests {
         }
     }
 
+    @Test("tabs reach no further than a line is long, and what follows a gap in a terminal's output is apart")
+    func terminalLimits() {
+        var text = OutputText(isTerminal: true)
+        text.add(Array(repeating: 0x09, count: 1 << 16))
+        #expect(text.line?.column == 1 << 12)
+        text.add([0x0D] + Array("old".utf8))
+        text.add(Array("new".utf8), dropped: 9)
+        #expect(Self.lines(text).suffix(1) == ["new"] && text.line?.column == 3)
+    }
+
     @Test("with a terminal, keys go to the program until ^], and it has the size of its pane")
     func typing() {
         var model = World.model()

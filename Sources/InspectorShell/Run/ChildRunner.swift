@@ -243,7 +243,10 @@ package final class ChildRunner: Sendable {
         state.withLock { state in
             let name = state.child?.name ?? "the program"
             guard let terminal = state.terminal else { return "\(name) has no terminal now; nothing was typed" }
-            return terminal.type(bytes) ? nil : "\(name) does not read what is typed; the last keys were dropped"
+            guard !terminal.type(bytes) else { return nil }
+            return bytes.count > ChildTerminal.limit
+                ? "\(Format.size(bytes.count)) are too much to type at once; \(Format.size(ChildTerminal.limit)) are the most"
+                : "\(name) does not read what is typed; the last keys were dropped"
         }
     }
 

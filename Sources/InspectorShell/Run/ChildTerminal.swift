@@ -27,7 +27,7 @@ final class ChildTerminal: Sendable {
     private let queue = DispatchQueue(label: "socktui.child-input")
 
     /// The most typed bytes that wait. A program that doesn't read must not take up memory.
-    private static let limit = 64 << 10
+    static let limit = 64 << 10
 
     /// Opens a terminal. Throws the errno of the failure.
     init() throws(POSIXErrno) {

@@ -88,13 +88,22 @@ struct ExportRun {
     }
 
     private func form(_ conversation: ExportedConversation, _ row: ExportRow) throws(ExportProblem) -> [UInt8] {
-        // The address is the server's, which must not get what the client told the proxy.
-        var direct: ExportedConversation { row.proxy.flatMap(conversation.beyond) ?? conversation }
         switch request.form {
-        case .script: return Array(try ScriptExport.text(direct, row).utf8)
-        case .curl: return Array(try CurlExport.text(direct.bytes(of: .client), row).utf8)
+        case .script: return Array(try ScriptExport.text(direct(conversation, row), row).utf8)
+        case .curl: return Array(try CurlExport.text(direct(conversation, row).bytes(of: .client), row).utf8)
         case .raw, .pcapng, nil: return conversation.bytes(of: request.side ?? .client)
         }
+    }
+
+    /// Returns what is for the server, which must not get what the client told the proxy.
+    private func direct(
+        _ conversation: ExportedConversation, _ row: ExportRow
+    ) throws(ExportProblem) -> ExportedConversation {
+        guard let proxy = row.proxy else { return conversation }
+        guard let direct = conversation.beyond(proxy) else {
+            throw ExportProblem("no whole handshake with the proxy begins it, so what is the server's cannot be told")
+        }
+        return direct
     }
 
     // MARK: Files

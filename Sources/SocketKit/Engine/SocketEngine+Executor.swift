@@ -2,7 +2,8 @@
 ///
 /// `Task(executorPreference: engine) { … }` runs on the engine's queue, among the callbacks of its turns. What it requests
 /// of the engine's sockets is carried out at once, and it continues in the same turn, so an `await` costs neither a
-/// system call nor a change of threads. Code that is isolated to an actor still runs on that actor.
+/// system call nor a change of threads. An actor without an executor of its own runs there, too, when such a task calls it
+/// (SE-0417); the main actor does not.
 ///
 /// Every socket of the engine waits while such a task computes or blocks, as it does for a delegate on the engine's queue.
 extension SocketEngine: TaskExecutor {

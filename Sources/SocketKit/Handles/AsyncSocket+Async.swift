@@ -61,8 +61,9 @@ extension AsyncSocket {
     ///
     /// After each such read, up to `readAhead` bytes are received while the task does something else, and the next steps
     /// take them without a read. What wasn't fetched goes back to the stream, in order, when anything else is requested
-    /// of it. With 0, the default, and on a connection with TLS, nothing is received while no task awaits it. It saves
-    /// system calls, and pays where the peer sends while the task computes.
+    /// of it. With 0, the default, nothing is received while no task awaits it. On a connection with TLS, which reads at
+    /// most 16 KiB ahead in any case to notice close_notify, it has no effect. It saves system calls, and pays where the
+    /// peer sends while the task computes.
     public func chunks(limit: Int = 65_536, timeout: Duration? = nil, readAhead: Int = 0) -> SocketChunks {
         SocketChunks(
             socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout), readAhead: readAhead)

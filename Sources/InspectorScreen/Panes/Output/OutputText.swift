@@ -46,6 +46,8 @@ package struct OutputText: Equatable, Sendable {
         total += bytes.count + dropped
         if dropped > 0 {
             if !open.isEmpty { endLine(0) }
+            // What follows the gap is no part of what preceded it.
+            if line != nil { line = TerminalLine() }
             lost += dropped
             rows.append(.dropped(dropped))
         }

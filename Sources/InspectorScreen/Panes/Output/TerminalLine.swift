@@ -16,6 +16,8 @@ package struct TerminalLine: Equatable, Sendable {
     private var sequence = Sequence.none
 
     private static let mostMarks = 32
+    /// The last column that a tab or a sequence can reach.
+    private static let mostColumns = 1 << 12
 
     package var bytes: [UInt8] { Array(cells.joined()) }
     var width: Int { cells.count }
@@ -38,7 +40,7 @@ package struct TerminalLine: Equatable, Sendable {
         case 0x0A: return true
         case 0x0D: column = 0
         case 0x08: column = max(0, column - 1)
-        case 0x09: column += 8 - column % 8
+        case 0x09: column = min(column + 8 - column % 8, Self.mostColumns)
         case 0x1B: sequence = .escape
         case 0x18, 0x1A: sequence = .none
         default: break
@@ -107,7 +109,7 @@ package struct TerminalLine: Equatable, Sendable {
 
     private mutating func perform(_ final: UInt8, _ number: Int) {
         switch final {
-        case UInt8(ascii: "C"): column = min(column + min(max(1, number), 1 << 12), 1 << 12)
+        case UInt8(ascii: "C"): column = min(column + min(max(1, number), Self.mostColumns), Self.mostColumns)
         case UInt8(ascii: "D"): column = max(0, column - max(1, number))
         case UInt8(ascii: "J"), UInt8(ascii: "K"):
             guard number == 0, column < cells.count else { return }
