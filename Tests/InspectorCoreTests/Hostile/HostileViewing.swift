@@ -49,8 +49,8 @@ struct HostileViewing {
         let numbers = whole.events.map(\.sequence)
         guard zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) else { return "events out of order" }
         guard whole.time.nanoseconds <= time else { return "\(whole.time) is later than now" }
-        _ = model.update(.snapshot(whole))
-        _ = model.update(.programs(news))
+        _ = model.update(.answer(Answer(whole)))
+        _ = model.update(.answer(Answer(programs: news)))
         let written = lines.absorb(whole) + [lines.end(whole, status: 0)] + text.absorb(whole) + TextLines.table(whole)
         return written.first(where: Self.isDangerous).map { "not escaped: \($0)" }
     }
