@@ -1,6 +1,6 @@
 // A viewer of several programs keeps the program's ordinal in the upper 16 bits of a session's identifier, with 0 for
 // the first. An engine counts its sessions from 1 and never gets that far. A recording of such a viewer keeps it in lower
-// bits, because whoever opens several recordings has ordinals for those.
+// bits, because a viewer of several recordings needs the upper ones for the recordings' ordinals.
 
 extension SocketID {
     /// Creates the identifier of the session that the inspected program with this ordinal calls `number`.

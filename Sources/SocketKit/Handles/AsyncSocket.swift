@@ -201,6 +201,8 @@ public final class AsyncSocket: Sendable {
                 let next = other.mailbox.post(.ask(self, SocketCommand(moved.id, command.action), operation))
                 if need != .turn { need = next }
             }
+            // The places of requests are those of the new engine's mailbox from now on.
+            state.noteRequest(at: other.mailbox.posted)
             return need
         }
         if need == .turn { other.requestTurn() }
