@@ -19,7 +19,7 @@ import Testing
         ' "$1"/README.md "$1"/docs/*.md
         count=0
         for package in "$2"/*/; do
-          swift package --package-path "$package" dump-package >"$package/dump.json"
+          swift package --package-path "$package" --manifest-cache none dump-package >"$package/dump.json"
           grep -q '"SocketKit"' "$package/dump.json"
           count=$((count + 1))
         done
