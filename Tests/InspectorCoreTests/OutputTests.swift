@@ -58,6 +58,7 @@ struct OutputTests {
             ("\u{1b}]0;title\u{7}a\u{1b}]0;t\u{1b}\\b", ["ab"], 2), ("日本\u{8}\u{8}x", ["日x "], 3),
             ("日\u{8}x", [" x"], 2), ("e\u{301}\u{8}a", ["a"], 1), ("a\tb\r\n", ["a       b", ""], 0),
             ("abc\u{1b}[2DX\u{1b}[2Cd", ["aXc d"], 5),
+            ("a\u{1b}[12\u{18}b", ["ab"], 2), ("abc\r\u{1b}[12\u{1b}[Kd", ["d"], 1),
         ])
     func terminal(written: String, lines: [String], column: Int) {
         for size in [1, 2, 100] {

@@ -96,14 +96,20 @@ package final class ChildRunner: Sendable {
                 state.terminal = streams.terminal
                 state.terminal?.resize(state.size)
             }
-            guard let process = try launch(spawn, request) else { return streams.closeOurs() }
+            guard let process = try launch(spawn, request) else { return giveBack(streams) }
             streams.output.map(output.read(from:))
             DescriptorLimit.raise()
             DispatchQueue(label: "socktui.child-end").async { @Sendable [self] in wait(for: process) }
         } catch {
-            streams.closeOurs()
+            giveBack(streams)
             end(.notStarted("run: \(error.sentence)", status: error.status))
         }
+    }
+
+    /// Closes our ends of the streams of a program that was not started. It has no terminal to type into.
+    private func giveBack(_ streams: ChildStreams) {
+        state.withLock { $0.terminal = nil }
+        streams.closeOurs()
     }
 
     /// Starts the program, with its connects taken if that was requested. Returns `nil` if this run is ending, or begins

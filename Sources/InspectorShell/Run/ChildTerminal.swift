@@ -47,17 +47,17 @@ final class ChildTerminal: Sendable {
 
     /// Types bytes. Returns false if too many wait for the program to read them; then none of these do.
     func type(_ bytes: [UInt8]) -> Bool {
-        let descriptor: Int32 = state.withLock { state in
-            guard state.descriptor >= 0, state.waiting + bytes.count <= Self.limit else { return -1 }
+        state.withLock { state in
+            let descriptor = state.descriptor
+            guard descriptor >= 0, state.waiting + bytes.count <= Self.limit else { return false }
             state.waiting += bytes.count
-            return state.descriptor
+            // Queued before the lock is released, so that it comes before the closing of the descriptor.
+            queue.async { @Sendable [self] in
+                FileOutput.write(bytes, to: descriptor)
+                self.state.withLock { $0.waiting -= bytes.count }
+            }
+            return true
         }
-        guard descriptor >= 0 else { return false }
-        queue.async { @Sendable [self] in
-            FileOutput.write(bytes, to: descriptor)
-            state.withLock { $0.waiting -= bytes.count }
-        }
-        return true
     }
 
     func resize(_ size: Size) {
@@ -66,10 +66,10 @@ final class ChildTerminal: Sendable {
 
     /// Lets nothing more be typed. What was typed before is written, if the program's end still takes it.
     func close() {
-        let descriptor = state.withLock { state in
-            defer { state.descriptor = -1 }
-            return state.descriptor
+        state.withLock { state in
+            let descriptor = state.descriptor
+            if descriptor >= 0 { queue.async { Glibc.close(descriptor) } }
+            state.descriptor = -1
         }
-        if descriptor >= 0 { queue.async { Glibc.close(descriptor) } }
     }
 }

@@ -27,7 +27,7 @@ package struct TerminalLine: Equatable, Sendable {
 
     /// Adds a byte. Returns whether the line is complete.
     mutating func add(_ byte: UInt8) -> Bool {
-        if sequence != .none, byte != 0x18, byte != 0x1A {
+        guard sequence == .none else {
             addToSequence(byte)
             return false
         }
@@ -42,7 +42,6 @@ package struct TerminalLine: Equatable, Sendable {
         case 0x08: column = max(0, column - 1)
         case 0x09: column = min(column + 8 - column % 8, Self.mostColumns)
         case 0x1B: sequence = .escape
-        case 0x18, 0x1A: sequence = .none
         default: break
         }
         return false
@@ -50,8 +49,12 @@ package struct TerminalLine: Equatable, Sendable {
 
     // MARK: Characters
 
+    /// The characters of ASCII, which need no array of their own in each cell.
+    private static let ascii = (0..<0x80).map { [UInt8($0)] }
+
     private mutating func addToCharacter(_ byte: UInt8) {
         if byte & 0xC0 != 0x80 { endCharacter() }
+        guard byte >= 0x80 else { return put(Self.ascii[Int(byte)], width: 1) }
         begun.append(byte)
         let length = begun[0] < 0xC0 ? 1 : begun[0] < 0xE0 ? 2 : begun[0] < 0xF0 ? 3 : 4
         if begun.count >= length { endCharacter() }
@@ -68,23 +71,32 @@ package struct TerminalLine: Equatable, Sendable {
             guard place >= 0, cells[place].count < Self.mostMarks else { return }
             return cells[place] += begun
         }
-        while cells.count < column + max(1, width) { cells.append([0x20]) }
+        put(begun, width: max(1, width))
+    }
+
+    private mutating func put(_ character: [UInt8], width: Int) {
+        while cells.count < column + width { cells.append(Self.ascii[0x20]) }
         split(at: column)
-        split(at: column + max(1, width))
-        cells[column] = begun
+        split(at: column + width)
+        cells[column] = character
         if width == 2 { cells[column + 1] = [] }
-        column += max(1, width)
+        column += width
     }
 
     /// Replaces a wide character whose second half is in this column, because the half is written over.
     private mutating func split(at column: Int) {
         guard column > 0, column < cells.count, cells[column].isEmpty else { return }
-        (cells[column - 1], cells[column]) = ([0x20], [0x20])
+        (cells[column - 1], cells[column]) = (Self.ascii[0x20], Self.ascii[0x20])
     }
 
     // MARK: Sequences
 
     private mutating func addToSequence(_ byte: UInt8) {
+        // CAN and SUB cut a sequence off, and ESC begins another.
+        if byte == 0x18 || byte == 0x1A || byte == 0x1B {
+            (begun, sequence) = ([], byte == 0x1B ? .escape : .none)
+            return
+        }
         switch sequence {
         case .none: break
         case .escape:
@@ -103,7 +115,7 @@ package struct TerminalLine: Equatable, Sendable {
             (begun, sequence) = ([], .none)
         case .text:
             // BEL ends it, and so does ESC \.
-            if byte == 0x07 { sequence = .none } else if byte == 0x1B { sequence = .escape }
+            if byte == 0x07 { sequence = .none }
         }
     }
 
