@@ -111,7 +111,7 @@ package final class HostObserver: Sendable {
     private func problem(_ failure: HostSystem.Failure, _ table: SocketTable) -> Problem {
         let place = namespace.map { " in the network namespace of process \($0)" } ?? ""
         return Problem(
-            sentence: "the kernel does not list \(table.title)\(place) (sock_diag): "
+            sentence: "the kernel does not list \(table.title)\(place) (sock_diag):  "
                 + String(cString: strerror(failure.number)),
             isPassing: [EMFILE, ENFILE, ENOBUFS, ENOMEM, EINTR, EAGAIN].contains(failure.number))
     }

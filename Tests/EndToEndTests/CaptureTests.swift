@@ -204,7 +204,7 @@ struct CaptureTests {
                 cmp -s \(folder)/before \(folder)/after && echo settings kept; exec cat
                 """
             let tmux = try Tmux(script, environment: Program.environment(folder))
-            try #require(try tmux.waitFor("nothing has passed yet"), tmux.picture)
+            try #require(try tmux.waitFor("no traffic yet"), tmux.picture)
             try talk.tell("datagram")
             #expect(try tmux.waitFor("python3[\(talk.peer.process)]"), tmux.picture)
             #expect(try tmux.text().contains("SERVER"), tmux.picture)

@@ -110,7 +110,7 @@ struct ConnectTests {
         let inner = [Program.path, "run", "--", "curl", "-sS", "http://127.0.0.1:\(server.port)/file"]
         let (outcome, _) = try Self.run([], inner)
         #expect(outcome.status == 0 && outcome.errors.contains("hello"), "\(outcome.errors)")
-        let reason = "run: connects can't be taken here (seccomp: Device or resource busy), so curl is offered an"
+        let reason = "run: connects can't be intercepted here (seccomp: Device or resource busy), so curl is offered an"
         #expect(outcome.errors.contains(reason + " HTTP proxy"), "\(outcome.errors)")
     }
 

@@ -190,7 +190,7 @@ struct ShellScreenTests {
         try inspection.wait(for: "[4 Events]")
         try inspection.tmux.type("\u{1B}[M 0(")
         try inspection.tmux.type("\u{1B}[M#:*")
-        try inspection.wait(for: "with Shift the mouse selects text")
+        try inspection.wait(for: "hold Shift to select text")
         try inspection.send(":mouse off")
         #expect(try inspection.tmux.waitFor("#{mouse_any_flag}", toBe: "0"))
     }

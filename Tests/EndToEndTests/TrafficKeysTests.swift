@@ -55,7 +55,7 @@ struct TrafficKeysTests {
     func pace() throws {
         let (inspection, peer) = try conversation()
         try inspection.tmux.keys("M-r")
-        try inspection.wait(for: "pacing for")
+        try inspection.wait(for: "pacing of")
         try inspection.tmux.type("50ms")
         try inspection.tmux.keys("Enter")
         try inspection.wait(for: "again every 50ms")

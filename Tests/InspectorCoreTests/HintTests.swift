@@ -89,7 +89,7 @@ struct HintTests {
         #expect(draw(model, Size(80, 40)).text.contains("; press Z to extend, fail or close"))
         model.press(.escape, .character("?"))
         let help = HelpView.lines(model, HelpState(context: .list)).map(\.text)
-        #expect(help.contains { $0.contains("ASK waits for an answer (Z)") })
+        #expect(help.contains { $0.contains("ASK awaits an answer (Z)") })
         #expect(help.contains { $0.hasSuffix("; :read queues a read") })
     }
 

@@ -182,7 +182,7 @@ struct ComposingTests {
         model.type("3")
         model.press(.tab)
         #expect(model.press(.enter).isEmpty)
-        #expect(draw(model, size).text.contains("how long between the pieces?"))
+        #expect(draw(model, size).text.contains("how long to wait between the pieces?"))
         model.type("100ms")
         #expect(model.press(.enter).isEmpty && model.dialogs.open == nil)
         #expect(draw(model, size).text.contains("3 B every 100ms, again every 5s"))

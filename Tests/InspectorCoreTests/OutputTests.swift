@@ -200,7 +200,7 @@ struct OutputTests {
         #expect(passed.uring.count == 16 && passed.moreRings == 8 && passed.unseen == 24)
         #expect(passed.limited.count == 16 && passed.moreLimited == 4)
         #expect(passed.phrases.first?.hasSuffix("process 16, 8 more did by io_uring") == true)
-        #expect(passed.rights?.contains("su16, 4 more can't gain rights here") == true)
+        #expect(passed.rights?.contains("su16, 4 more can't gain privileges here") == true)
     }
 
     @Test("its status is a shell's")

@@ -20,7 +20,7 @@ struct CommandPaletteTests {
     func rows() {
         let text = screen(model("clo"))
         #expect(text.contains("> x       close"))
-        #expect(text.contains("close, at once or later"))
+        #expect(text.contains("close, now or later"))
         let connect = CommandPalette(model("conn"))?.entries.first
         #expect(connect?.name == "connect" && connect?.keys == "c" && connect?.help == "connect to an address")
     }

@@ -51,6 +51,13 @@ struct BudgetTests {
         }
     }
 
+    @Test("the help of relay fits 24 rows, with the next prompt")
+    func ofRelay() throws {
+        #expect(
+            try #require(HelpText.text(of: "relay")).split(separator: "\n", omittingEmptySubsequences: false).count < 24
+        )
+    }
+
     @Test("no two options have one name, and none is for a command that there is not")
     func names() {
         #expect(Set(CommandTable.options.map(\.name)).count == CommandTable.options.count)

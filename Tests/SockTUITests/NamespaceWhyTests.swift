@@ -23,7 +23,7 @@ struct NamespaceWhyTests {
         let inode = watch.look.namespaces.values.map(\.inode)
         #expect(Set(inode).count == inode.count && inode.count >= 3)
         let text = answer.lines.joined(separator: "\n")
-        #expect(text.contains("[\(pair.server)] does not read") && text.contains("(netns "), "\(text)")
+        #expect(text.contains("[\(pair.server)] has left") && text.contains("(netns "), "\(text)")
         // Loopback connections of both namespaces have the same addresses.
         for process in [pair.client, pair.server] {
             let near = try #require(
@@ -51,9 +51,9 @@ struct NamespaceWhyTests {
         let name = "quiet-\(getpid())"
         try #require(symlink("/bin/sleep", folder.path + "/" + name) == 0)
         let watch = HostWatch(HostOptions(), LintSettings())
-        #expect(HostRun.nothing(.name(name), watch) == "no program is called \(name)")
+        #expect(HostRun.nothing(.name(name), watch) == "no program is named \(name)")
         let program = try Peer([folder.path + "/" + name, "1000"])
-        let words = "\(name)[\(program.process)] has no sockets that can be seen"
+        let words = "\(name)[\(program.process)] has no visible sockets"
         #expect(eventually { HostRun.nothing(.name(name), watch) == words })
     }
 

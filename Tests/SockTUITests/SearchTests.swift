@@ -176,7 +176,7 @@ struct SavedTrafficTests {
         TextFile.replace(path, with: "old")
         let result = SavedTraffic.save(kept, of: ids, to: folder.path)
         #expect(sentence(result).hasPrefix("\(path): already exists"))
-        #expect(sentence(result).hasSuffix("; 1 file saved before it"))
+        #expect(sentence(result).hasSuffix("; 1 file saved before that"))
         #expect(TextFile.read(path) == "old")
     }
 

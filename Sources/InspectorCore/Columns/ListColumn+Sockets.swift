@@ -48,10 +48,10 @@ extension ListColumn {
     /// A captured program's reads and writes are not known. Its name is shown instead.
     static let programs: [ListColumn] = [
         peer.with { $0.title = "ADDRESS" },
-        text("client", "CLIENT", 14, "the program that connected", .name, role: \.base) {
+        text("client", "CLIENT", 14, "the client program", .name, role: \.base) {
             CapturedWords.program($0.ends?.local)
         }.with { $0.startsDescending = true },
-        text("server", "SERVER", 11, "the program that was connected to", .name, role: \.base) {
+        text("server", "SERVER", 11, "the server program", .name, role: \.base) {
             CapturedWords.program($0.ends?.peer)
         }.with { ($0.rank, $0.startsDescending) = (2, true) },
     ]
@@ -100,7 +100,7 @@ extension ListColumn {
                     let isRead = row.socket.role == .listener || row.socket.reading.current != nil
                     return !row.isLive ? .closed : !isRead && row.socket.unreadBytes > 0 ? .warn : .dim
                 }, \.receiveQueue),
-            kernel("sendq", "SEND-Q", "bytes in the kernel not acknowledged by the peer", \.sendQueue),
+            kernel("sendq", "SEND-Q", "bytes in the kernel, unacknowledged by the peer", \.sendQueue),
         ] + totals + [
             bytes("prebuffer", "PREBUF", "bytes read ahead") { $0.role == .listener ? nil : $0.prebuffered },
             time("age", "AGE", "time since it was connected") { socket, now in

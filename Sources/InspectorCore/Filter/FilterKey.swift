@@ -83,7 +83,7 @@ struct FilterKey: Sendable {
         FilterKey(["asks"]) { (value) throws(FilterTerm.Problem) in
             guard let asks = FilterTerm.Asks(rawValue: value) else {
                 let words = Spelling.alternatives(FilterTerm.Asks.allCases.map(\.rawValue))
-                throw FilterTerm.Problem(message: "what its program asks for: \(words)")
+                throw FilterTerm.Problem(message: "what its program waits for: \(words)")
             }
             return { socket, _ in socket.hosts.contains { $0.asks.map { asks.matches($0) } ?? false } }
         },

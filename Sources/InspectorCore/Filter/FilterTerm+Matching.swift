@@ -6,7 +6,7 @@ extension FilterTerm {
         _ socket: SocketSnapshot, _ sight: Sight
     ) -> Bool {
         switch self {
-        case .id(let number): socket.id.number == number
+        case .id(let id): socket.id == id
         case .tag(let tag): Self.operations(socket).contains { $0.tag == tag && !$0.isStanding }
         case .key(_, _, let match): match(socket, sight)
         case .held: socket.fault?.hold != nil
@@ -23,7 +23,7 @@ extension FilterTerm {
         _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings
     ) -> Bool {
         switch self {
-        case .id(let number): event.socket.number == number
+        case .id(let id): event.socket == id
         case .tag(let tag): event.tag == tag
         case .unfinished: true
         case .text(let text):

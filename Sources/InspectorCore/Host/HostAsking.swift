@@ -62,7 +62,7 @@ extension HostCall {
     package var words: String {
         switch kind {
         case .running: return "running"
-        case .outside: return "asleep outside a call"
+        case .outside: return "sleeping outside any system call"
         default: break
         }
         let size = amount.map { " of \(Format.size($0))" } ?? ""

@@ -5,7 +5,7 @@ extension Lint {
     static let writing: [Lint] = [
         Lint(
             "write-backlog", "the write queue is too large, or grows faster than it drains",
-            remedy: "write no faster than writes complete: wait for didWrite, or use watermarks", writeBacklog
+            remedy: "write no faster than writes complete: wait for didWrite, or set watermarks", writeBacklog
         ).following([deadlock, writeBlocked, writeOrphaned]),
         Lint(
             "tiny-ops", "more than 1,000 operations a second of less than 64 bytes each",

@@ -35,11 +35,11 @@ package struct MetricsResponse: Equatable, Sendable {
     }
 
     private static func answer(_ method: String, _ target: String, _ hosts: [String], _ metrics: String) -> Self {
-        guard method == "GET" || method == "HEAD" else { return Self(.badMethod, "only GET and HEAD are answered\n") }
+        guard method == "GET" || method == "HEAD" else { return Self(.badMethod, "only GET and HEAD are supported\n") }
         guard hosts.count <= 1 else { return Self(.badRequest, "several Host fields\n") }
         // A name could be a web page's own, which its script would then read from.
         guard hosts.allSatisfy(isAddress) else {
-            return Self(.forbidden, "ask by an address or by localhost, not by a name\n")
+            return Self(.forbidden, "use an IP address or localhost, not a name\n")
         }
         switch target.prefix(while: { $0 != "?" }) {
         case "/metrics": return Self(.ok, metrics)

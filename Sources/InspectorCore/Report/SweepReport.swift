@@ -28,7 +28,7 @@ package struct SweepReport: Sendable {
 
     private var heading: String {
         let exchange = summary.exchanges == 1 ? "" : ", exchange \(summary.exchange) of \(summary.exchanges)"
-        let ending = summary.endings.count == 1 ? ", then the connection \(summary.endings[0].words)" : ""
+        let ending = summary.endings.count == 1 ? ", after which the connection \(summary.endings[0].words)" : ""
         return
             "\(summary.session)\(exchange) to \(summary.address): a request of \(summary.request.count) bytes, an answer of "
             + "\(summary.pattern.answer.count)\(ending)."
@@ -69,11 +69,11 @@ package struct SweepReport: Sendable {
         if let first = finding.firstEnding {
             let expected =
                 finding.test == .halfClose
-                ? "the server must end its stream after ours"
-                : "the controls' connection \(summary.endings.first?.words ?? "-")"
+                ? "the server must send FIN after ours"
+                : "the connection of the controls \(summary.endings.first?.words ?? "-")"
             lines += [
                 "", "\(finding.test.rawValue)\(place(finding.test, first.offset)): the ending differs",
-                "  \(expected); here it \(first.ending.words)",
+                "  \(expected); here, it \(first.ending.words)",
             ]
         }
         return lines

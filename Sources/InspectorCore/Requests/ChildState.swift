@@ -65,8 +65,8 @@ package struct ChildState: Equatable, Sendable {
     /// `curl[77] runs`, `curl exit 3`, `curl killed by TERM`
     package var chip: String {
         switch phase {
-        case .starting: "\(name) starts"
-        case .running: "\(title) runs" + (passed.unseen > 0 ? ", \(passed.unseen) not shown" : "")
+        case .starting: "\(name) starting"
+        case .running: "\(title) running" + (passed.unseen > 0 ? ", \(passed.unseen) not shown" : "")
         case .ended(.exit(let status), _, _): "\(name) exit \(status)"
         case .ended(.signal(let number), _, _): "\(name) killed by \(SignalWords.name(number))"
         case .ended(.notStarted, _, _): "\(name) not started"
@@ -86,7 +86,7 @@ package struct ChildState: Equatable, Sendable {
         guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))\(notes)" }
         let reason =
             via == .connect
-            ? "it made none" : "it made none, it ignores the proxy variables, or a rule blocked it"
+            ? "it made none" : "it made none, ignores the proxy variables, or a rule blocked it"
         return "\(how) without a connection through the relay: \(reason)\(via == .socks ? "; try --proxy http" : "")"
             + notes
     }

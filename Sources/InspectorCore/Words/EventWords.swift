@@ -8,9 +8,24 @@ package enum EventWords {
         _ event: SocketEvent, of socket: SocketSnapshot? = nil, answer: @autoclosure () -> String
     ) -> String {
         if socket?.ends != nil, let words = CapturedWords.detail(event) { return words }
+        if isEndOfStream(event, of: socket) { return "\(CloseWords.peerClosed): no more data" }
         return choose(from: EventCatalogue[event.kind].detail, event, socket) { place in
             place == .answer ? answer() : nil
         }
+    }
+
+    /// Returns the label, and whether the user should look at it.
+    package static func label(_ event: SocketEvent, of socket: SocketSnapshot?) -> (text: String, isWarning: Bool) {
+        let row = EventCatalogue[event.kind]
+        return isEndOfStream(event, of: socket) ? ("read ended", false) : (row.label, row.isWarning)
+    }
+
+    /// Whether a read of whatever arrives ended because the peer has sent everything, which is not a failure.
+    private static func isEndOfStream(_ event: SocketEvent, of socket: SocketSnapshot?) -> Bool {
+        guard event.kind == .readFailed, event.first == 0, event.second == 0, let socket,
+            let closed = socket.activity.peerClosed, closed <= event.time
+        else { return false }
+        return socket.closed.map { $0.error?.reason == .closedByPeer } ?? true
     }
 
     /// Returns the sentence in Traffic. `isAsking` is set if the event's operation still waits for a verdict, given by

@@ -22,7 +22,7 @@ package final class Dissector: Sendable {
     private static let missing =
         "tshark is not installed: sudo apt install tshark (Fedora, Arch: wireshark-cli); then :view dissected"
     private static let refusal =
-        "tshark is not started under sudo or with --secure: it and the user's plug-ins for it would parse untrusted "
+        "tshark is not started under sudo or with --secure: it and its user plug-ins would parse untrusted "
         + "bytes with this program's rights; record as root, and open the file as a user"
 
     package init(post: @escaping @Sendable (DissectionNews) -> Void) { self.post = post }

@@ -56,7 +56,7 @@ package struct CaptureFile {
         guard rows.count == 1, let row = rows.first else {
             let more = rows.count > 50 ? ["and \(rows.count - 50) more"] : []
             throw Refusal(
-                sentence: "\(path): \(rows.count) sessions match, but this needs one; name it as in id:1",
+                sentence: "\(path): \(rows.count) sessions match, but only one can be used; name it, as in id:1",
                 choices: rows.prefix(50).map(\.words) + more, status: .usage)
         }
         return row

@@ -130,7 +130,7 @@ package actor Sweeper {
             let time = Format.duration(request.patience)
             throw Problem(
                 sentence: "the server stopped answering as in the first control: \(outcome.answer.count) of "
-                    + "\(tally?.pattern.answer.count ?? 0) bytes came within \(time)")
+                    + "\(tally?.pattern.answer.count ?? 0) bytes arrived within \(time)")
         }
         tally?.absorbControl(outcome)
     }

@@ -62,7 +62,7 @@ package final class ChildRunner: Sendable {
                 state.withLock { $0.listeners.append(id) }
                 look { @Sendable [self] snapshot in
                     guard let local = snapshot?.socket(id.own)?.local else {
-                        return end(.notStarted("run: the relay ended at once", status: 1))
+                        return end(.notStarted("run: the relay ended immediately", status: 1))
                     }
                     var proxies = proxies
                     proxies[kind] = local.description
@@ -111,7 +111,7 @@ package final class ChildRunner: Sendable {
     private func launch(_ spawn: Spawn, _ request: RunRequest) throws(CommandPath.Problem) -> pid_t? {
         guard request.via == .connect else { return try begin(spawn) }
         guard let relay = sources.own.source.connectRelay(timeout: request.timeout), let gate = ConnectGate() else {
-            offerProxies(request, because: "no descriptor is left")
+            offerProxies(request, because: "no file descriptors are left")
             return nil
         }
         let started: pid_t?
@@ -157,7 +157,7 @@ package final class ChildRunner: Sendable {
         var request = request
         request.via = .http
         state.withLock { $0.child = ChildState(request) }
-        note("connects can't be taken here (\(reason)), so \(request.name) is offered an HTTP proxy")
+        note("connects can't be intercepted here (\(reason)), so \(request.name) is offered an HTTP proxy")
         open(request.via.kinds[...], request, [:])
     }
 
@@ -242,11 +242,11 @@ package final class ChildRunner: Sendable {
     package func type(_ bytes: [UInt8]) -> String? {
         state.withLock { state in
             let name = state.child?.name ?? "the program"
-            guard let terminal = state.terminal else { return "\(name) has no terminal now; nothing was typed" }
+            guard let terminal = state.terminal else { return "\(name) no longer has a terminal; nothing was typed" }
             guard !terminal.type(bytes) else { return nil }
             return bytes.count > ChildTerminal.limit
-                ? "\(Format.size(bytes.count)) are too much to type at once; \(Format.size(ChildTerminal.limit)) are the most"
-                : "\(name) does not read what is typed; the last keys were dropped"
+                ? "\(Format.size(bytes.count)) is too much to type at once; the limit is \(Format.size(ChildTerminal.limit))"
+                : "\(name) is not reading its terminal; the last keys were dropped"
         }
     }
 

@@ -61,7 +61,7 @@ struct ConnectGate {
         guard report.error == 0 else {
             return .refused("\(report.step == 2 ? "seccomp" : "fork"): \(POSIXErrno(report.error).words)")
         }
-        guard gift.filter >= 0 else { return .refused("no descriptor is left") }
+        guard gift.filter >= 0 else { return .refused("no file descriptors are left") }
         var admission: Admission
         switch probe(process, gift.filter) {
         case .success(let found): admission = found
@@ -100,7 +100,7 @@ struct ConnectGate {
             return .failure(Refusal(reason: "\(refusal), and then: \(POSIXErrno(error).words)"))
         }
         let note =
-            "only blocking connects are taken here (\(refusal)), and each gets a new socket without its options"
+            "only blocking connects are intercepted here (\(refusal)), and each gets a new socket without its options"
         return .success(Admission(access: .replacement, note: note))
     }
 

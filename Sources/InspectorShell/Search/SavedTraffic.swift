@@ -26,7 +26,7 @@ package enum SavedTraffic {
                 let name = "\(path)/socktui-\(id.label)-\(direction.rawValue).bin"
                 if case .failure(let problem) = SavedBytes.save(name, all, missing: lost, droppedItems: 0) {
                     let before = Format.count(files, "file")
-                    return .failure(MessageText.Unsendable("\(problem.sentence); \(before) saved before it"))
+                    return .failure(MessageText.Unsendable("\(problem.sentence); \(before) saved before that"))
                 }
                 (files, bytes, missing) = (files + 1, bytes + all.count, missing.saturatingAdd(lost))
             }

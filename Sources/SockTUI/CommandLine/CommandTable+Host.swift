@@ -17,7 +17,7 @@ extension CommandTable {
                 throw UsageError(sentence: error.sentence)
             }
         },
-        Printer(name: "host", operands: .text("[FILTER]"), help: "all programs' sockets; --check: what is wrong") {
+        Printer(name: "host", operands: .text("[FILTER]"), help: "every program's sockets; --check lists problems") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
@@ -40,7 +40,7 @@ extension CommandTable {
             request.invocation.opening = [.showHost]
             return nil
         },
-        Printer(name: "mcp", operands: .text("[FILTER]"), help: "answer editors, by the Model Context Protocol") {
+        Printer(name: "mcp", operands: .text("[FILTER]"), help: "serve editors, as a Model Context Protocol server") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
@@ -66,13 +66,13 @@ extension CommandTable {
             (text, request) throws(UsageError) in request.metrics = text
         },
         Option(
-            name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "look this long"
+            name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "watch for TIME"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.host.span = try duration(text, "--for")
         },
         Option(
-            name: "--longer-than", value: .text("TIME"), commands: ["why"], help: "exit 1 if a question waits longer"
+            name: "--longer-than", value: .text("TIME"), commands: ["why"], help: "exit 1 if a request waits longer"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.host.answer.limit = try duration(text, "--longer-than")
@@ -81,7 +81,8 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.invocation.host.answer.tellsAll = true
         },
         Option(
-            name: "--level", value: .text("LEVEL"), commands: ["host"], help: "exit 1 from note, warning or critical on"
+            name: "--level", value: .text("LEVEL"), commands: ["host"],
+            help: "exit 1 at this level or worse: note, warning, critical"
         ) {
             (text, request) throws(UsageError) in
             guard let level = Severity.allCases.first(where: { $0.name == text }) else {
@@ -97,19 +98,20 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
         Option(
-            name: "--peek", commands: screens.union(["mcp"]), help: "show unread bytes from the start; mcp: tell them"
+            name: "--peek", commands: screens.union(["mcp"]),
+            help: "show unread bytes from the start; mcp: include them"
         ) {
             (_, request) throws(UsageError) in request.invocation.host.peeks.isOn = true
         },
-        Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
+        Option(name: "--peek-others", commands: screens, help: "let u show bytes of other users' programs too") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.allowsOthers = true
         },
         Option(
-            name: "--netns", value: .text("PID"), commands: host, help: "look at the network namespace of PID"
+            name: "--netns", value: .text("PID"), commands: host, help: "use the network namespace of PID"
         ) {
             (text, request) throws(UsageError) in
             guard let number = Int32(text), number > 0 else {
-                throw UsageError("--netns", "\(text) is not a process number")
+                throw UsageError("--netns", "\(text) is not a PID")
             }
             request.invocation.host.namespace = number
         },
@@ -141,7 +143,7 @@ extension CommandTable.Request {
             (!host.filter.isEmpty, host.filter), (isJSON, "--json"), (script != nil, "--script"),
             (host.span != nil, "--for"), (host.level != nil, "--level"), (host.isStrict, "--strict"),
         ] where isThere {
-            throw UsageError(option, "cannot be used with --metrics, which tells about all sockets")
+            throw UsageError(option, "cannot be used with --metrics, which covers all sockets")
         }
         try checkPeeks(with: "--metrics")
         if text == "-" || isOnce {
@@ -155,7 +157,7 @@ extension CommandTable.Request {
             throw UsageError("--metrics", error.description)
         }
         guard endpoint.path == nil else {
-            throw UsageError("--metrics", "\(text): Prometheus asks over TCP; write 127.0.0.1:9464")
+            throw UsageError("--metrics", "\(text): Prometheus scrapes over TCP; write 127.0.0.1:9464")
         }
         return .metrics(endpoint)
     }

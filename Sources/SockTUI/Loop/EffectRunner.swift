@@ -196,7 +196,8 @@ struct EffectRunner: Sendable {
         do throws(SocketError) {
             try sources.keepHistory(span)
             return .success(
-                span.map { "the last \(Format.duration($0)) are kept from now on" } ?? "nothing is kept from now on")
+                span.map { "keeping the last \(Format.duration($0)) from now on" }
+                    ?? "no longer keeping anything for rewinding")
         } catch {
             return .failure(MessageText.Unsendable("rewind: \(error.detail)"))
         }

@@ -74,11 +74,11 @@ final class ReportRun {
         if farewell.signal != nil { return finish(last.map(absorb) ?? []) }
         if hasAnswered, let distance, instant == nil, let last {
             guard let moment = last.moment else {
-                return .status(Program.complain("--at: what was opened cannot be rewound", status: .failure))
+                return .status(Program.complain("--at: this source cannot be rewound", status: .failure))
             }
             guard moment.last - moment.first >= distance else {
                 let end = InstantText.text(moment.last - moment.first)
-                return .status(Program.complain("--at: what was opened ends at \(end)", status: .failure))
+                return .status(Program.complain("--at: the recording ends at \(end)", status: .failure))
             }
             (instant, events) = (moment.first + distance, [])
             return nil

@@ -40,8 +40,8 @@ extension TLSCertificate: WireMessage {
     }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &subject, "subject", "whose it is")
-        try coder.field(2, &issuer, "issuer", "who signed it")
+        try coder.field(1, &subject, "subject", "its subject")
+        try coder.field(2, &issuer, "issuer", "its issuer")
         try coder.field(3, &names, "names", "the names it is valid for")
         try coder.field(4, &notBefore)
         try coder.field(5, &notAfter)

@@ -7,7 +7,7 @@ extension WebSocketPicture: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &role, "role", "which side it is")
-        try coder.field(2, &stage, "stage", "its stage of life")
+        try coder.field(2, &stage, "stage", "its state")
         try coder.field(3, &target, "target", "the requested resource")
         request = request?.withoutSecrets
         response = response?.withoutSecrets
@@ -19,7 +19,7 @@ extension WebSocketPicture: WireMessage {
         try coder.field(9, &headBytes)
         try coder.field(10, &openingDeadline, "opening_deadline", "when the handshake times out")
         try coder.field(11, &openedIn, "opened_in_s", "how long it took")
-        try coder.field(12, &undeliveredBytes, "undelivered_bytes", "what the delegate has not taken yet")
+        try coder.field(12, &undeliveredBytes, "undelivered_bytes", "bytes the delegate has not taken yet")
         try coder.inlined(13, &traffic)
         try coder.field(14, &report)
         try coder.field(15, &observation, "observed", "for a WebSocket that is only forwarded")
@@ -31,8 +31,8 @@ extension WebSocketObservation: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &sending, "sending", "the message that the program sends")
-        try coder.field(2, &receivedFailure, "received_failure", "why what is received is not decoded any more")
-        try coder.field(3, &sentFailure, "sent_failure", "why what is sent is not decoded any more")
+        try coder.field(2, &receivedFailure, "received_failure", "why received bytes are no longer decoded")
+        try coder.field(3, &sentFailure, "sent_failure", "why sent bytes are no longer decoded")
         try coder.field(4, &receivedSkipped, "received_not_inflated", "messages that were not decompressed")
         try coder.field(5, &sentSkipped, "sent_not_inflated", "messages that were not decompressed")
     }

@@ -35,7 +35,7 @@ struct FaultGrammar {
 
     private mutating func finish(_ word: FaultReader.Word, _ effect: FaultEffect) throws(FaultProblem) -> FaultRule {
         if let extra = try reader.next() {
-            throw extra.problem("\(word.text) is \(FaultWord.effect(effect).usage); nothing may follow it")
+            throw extra.problem("\(word.text) is \(FaultWord.effect(effect).usage); unexpected word after it")
         }
         if let problem = FaultRule(effect, direction, when: conditions).contradiction { throw word.problem(problem) }
         return FaultRule(effect, direction, when: conditions)
@@ -44,7 +44,7 @@ struct FaultGrammar {
     private func unknown(_ word: FaultReader.Word) -> FaultProblem {
         if word.text.hasPrefix("#") {
             return word.problem(
-                "a rule counts connections as they come: write connection N instead; a breakpoint takes id:"
+                "a rule counts connections as they arrive: write connection N instead; only a breakpoint takes id:"
                     + word.text.dropFirst())
         }
         let known = FaultWord.names(.condition, .direction, .effect, .datagrams)
@@ -137,7 +137,7 @@ struct FaultGrammar {
         let word = try reader.peek()
         let pattern = try reader.pattern(after: "replace")
         if case .expression(let expression) = pattern, expression.matches([]), let word {
-            throw word.problem("also matches zero bytes, which cannot be replaced")
+            throw word.problem("also matches the empty string, which cannot be replaced")
         }
         guard try reader.accept("with") else {
             guard let word = try reader.next() else {
@@ -190,7 +190,7 @@ extension FaultRule {
         }):
             return "refuse happens before any byte: it takes connection, every, first, peer and prob only"
         case .loss where isDrawn, .duplicate where isDrawn, .reorder where isDrawn:
-            return "\(effect.name) has a probability of its own; leave out prob"
+            return "\(effect.name) has a probability of its own; omit prob"
         case _ where effect.carrier == .datagrams && hasFrame:
             return "\(effect.name) is for datagrams, which have no WebSocket frames"
         default: return nil

@@ -44,7 +44,7 @@ struct FaultReader {
         guard characters.count <= Self.longest else {
             throw FaultProblem(
                 word: String(text.prefix(20)) + "...", column: 1,
-                message: "a rule has at most \(Self.longest) characters")
+                message: "a rule can have at most \(Self.longest) characters")
         }
     }
 
@@ -117,7 +117,7 @@ struct FaultReader {
         index += 1
         let word = Word(kind: kind, text: String(text), typed: string(start..<index), column: start + 1)
         guard index == characters.count || characters[index] == " " || characters[index] == "\t" else {
-            throw word.problem("must be followed by a blank")
+            throw word.problem("must be followed by a space")
         }
         return word
     }

@@ -9,6 +9,11 @@ extension FaultRule: CustomStringConvertible {
     }
 }
 
+extension FaultRule {
+    /// The direction, if one is given, and the effect: `downstream latency 200ms`.
+    package var aimedEffect: String { (direction.map { "\($0.rawValue) " } ?? "") + effect.description }
+}
+
 extension FaultCondition: CustomStringConvertible {
     package var description: String {
         switch self {

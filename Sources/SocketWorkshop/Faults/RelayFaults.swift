@@ -341,9 +341,8 @@ package struct RelayFaults: Sendable {
         var snapshot = FaultSnapshot()
         let tallies = upstream.tallies + downstream.tallies
         snapshot.rules = rules.map { fault in
-            let effect = fault.rule.effect
-            return FaultSnapshot.Rule(
-                number: fault.number, effect: effect.name, text: "\(effect)",
+            FaultSnapshot.Rule(
+                number: fault.number, effect: fault.rule.effect.name, text: fault.rule.aimedEffect,
                 count: tallies.reduce(0) { $0 + ($1.number == fault.number ? $1.count : 0) })
         }
         snapshot.delayedBytes = upstream.delayedBytes + downstream.delayedBytes

@@ -142,7 +142,7 @@ struct PatternBrackets {
             if at(index, "["), at(index + 1, ":") {
                 set.add(UnitSet(try namedClass(&index)))
             } else if at(index, "["), at(index + 1, ".") || at(index + 1, "=") {
-                throw Self.failure("[. and [= are not supported; \\[ means the character")
+                throw Self.failure("[. and [= are not supported; write \\[ for the character")
             } else {
                 try readRange(&index, &set)
             }

@@ -24,11 +24,11 @@ struct HostConnectionTests {
         #expect(found.first?.claim == "nginx[812] has accepted nothing on :80")
         #expect(
             found.first?.reason?.hasPrefix(
-                "5 connections wait, the limit is 4, 37 dropped; thread 812 is in recv")
+                "5 connections wait, the backlog is 4, 37 dropped; thread 812 is in recv")
                 == true)
         found = Self.listener(.reads(9), waiting: 1).found(at: [10, 11, 11.31])
         #expect(found.map(\.lint) == ["accept-stuck"] && found.first?.severity == .warning)
-        #expect(found.first?.reason?.hasPrefix("1 connection waits, the limit is 128") == true)
+        #expect(found.first?.reason?.hasPrefix("1 connection waits, the backlog is 128") == true)
     }
 
     @Test("a thread that runs for five seconds without a pause while a client waits is a warning")
@@ -45,7 +45,7 @@ struct HostConnectionTests {
         let verdict = try #require(found { _ in 7 }.first)
         #expect(verdict.lint == "loop-stuck" && verdict.severity == .warning)
         #expect(
-            verdict.reason?.hasSuffix("thread 812 is running without a pause for 6.3s") == true,
+            verdict.reason?.hasSuffix("thread 812 is running without pausing for 6.3s") == true,
             "\(verdict)")
         #expect(found { UInt64($0 * 10) }.map(\.severity) == [.note], "it pauses")
         #expect(found { _ in nil }.map(\.severity) == [.note], "it is not known")
@@ -75,10 +75,10 @@ struct HostConnectionTests {
         let verdict = try #require(found.first)
         #expect(found.count == 1 && verdict.lint == "accept-full" && !verdict.sockets.contains(other))
         #expect(
-            verdict.reason?.hasPrefix("3 of 4 listeners of this address: 3 connections wait") == true)
+            verdict.reason?.hasPrefix("3 of 4 listeners on this address: 3 connections wait") == true)
         #expect(verdict.processes.map(\.number).sorted() == [812, 813, 814])
         #expect(
-            verdict.ends.contains { $0.name == "curl" && $0.words.hasPrefix("waits to be accepted") })
+            verdict.ends.contains { $0.name == "curl" && $0.words.hasPrefix("is waiting to be accepted") })
     }
 
     @Test("below the arguments, as another user and of a stopped program it is a note")
@@ -266,7 +266,7 @@ struct HostConnectionTests {
         connect(18)
         let found = world.found()
         #expect(found.map(\.lint) == ["ports-exhausted"] && found.first?.severity == .warning)
-        #expect(found.first?.reason == "19 of 20 are taken")
+        #expect(found.first?.reason == "19 of 20 are in use")
     }
 
     @Test("a slow reader is a note, and its proxy is none")

@@ -51,7 +51,7 @@ struct FaultGrammarTests {
             ("corrupt 3", "", 10, "bits"), ("corrupt x bits", "x", 9, "8192"),
             ("reset now", "now", 7, "nothing may follow"),
             ("upstream no-accept", "no-accept", 10, "no direction"), ("after 1K no-accept", "no-accept", 10, "TIME"),
-            ("after 1K refuse", "refuse", 10, "connection"), ("prob 0.1 loss 0.1", "loss", 10, "leave out prob"),
+            ("after 1K refuse", "refuse", 10, "connection"), ("prob 0.1 loss 0.1", "loss", 10, "omit prob"),
             ("replace /x*/ with y", "/x*/", 9, "zero bytes"), ("replace x y", "y", 11, "with"),
             ("limit -1", "-1", 7, "bytes"), ("bandwidth 0", "0", 11, "at least 1"),
             ("frame ping loss 0.5", "loss", 12, "WebSocket"),

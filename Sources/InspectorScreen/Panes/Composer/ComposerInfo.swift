@@ -105,6 +105,6 @@ struct ComposerInfo {
             return line
         }
         let bytes = size < 1024 ? "" : ", \(Format.bytes(size))"
-        return Line("   = \(Format.count(size, "byte"))\(bytes), sent in pieces as the peer takes them", Style(.dim))
+        return Line("   = \(Format.count(size, "byte"))\(bytes), sent in pieces as the peer accepts them", Style(.dim))
     }
 }

@@ -55,7 +55,7 @@ extension ComposerState {
         guard let socket = recipient.socket, socket.acceptsWrites else { return Outcome() }
         let keys = shared.options.keys
         guard recipient.injection == nil else {
-            return .hint(keys.naming("this connection is not ours: {close} closes it", in: .composer))
+            return .hint(keys.naming("this connection was not opened here: {close} closes it", in: .composer))
         }
         guard socket.role != .datagram else {
             return .hint(keys.naming("datagrams have no FIN: {close} closes the socket", in: .composer))

@@ -12,8 +12,11 @@ package struct FoundPane: Equatable, Sendable {
     /// The first visible result.
     package private(set) var top = 0
 
-    init(_ request: FindRequest) {
-        self.request = request
+    /// The result at the cursor of an earlier search, until this one finds it too or the cursor moves.
+    private(set) var kept: FoundMatch?
+
+    init(_ request: FindRequest, keeping kept: FoundMatch? = nil) {
+        (self.request, self.kept) = (request, kept)
         progress = FindProgress(number: request.number)
     }
 
@@ -44,9 +47,16 @@ package struct FoundPane: Equatable, Sendable {
         matches += news.matches
         progress = news
         progress.matches = []
+        guard let kept else { return }
+        let place = matches.lastIndex { ($0.socket, $0.item, $0.offset) == (kept.socket, kept.item, kept.offset) }
+        if let place { cursor = place }
+        if place != nil || news.isOver { self.kept = nil }
     }
 
-    mutating func move(_ step: Int) { cursor = min(max(0, cursor + step), max(0, matches.count - 1)) }
+    mutating func move(_ step: Int) {
+        kept = nil
+        cursor = min(max(0, cursor + step), max(0, matches.count - 1))
+    }
 
     mutating func keepInSight(height: Int) {
         top = min(top, cursor)
@@ -57,8 +67,8 @@ package struct FoundPane: Equatable, Sendable {
     /// `37 matches in 12 of 2000 connections; not kept: 3 older items`
     package var words: String {
         guard let request else {
-            let order = isSlowestFirst ? "the slowest first" : "the latest last; :exchanges slowest sorts them"
-            return Format.count(matches.count, "question") + ", " + order
+            let order = isSlowestFirst ? "slowest first" : "latest last; :exchanges slowest sorts them"
+            return Format.count(matches.count, "request") + ", " + order
         }
         let connections = Set(matches.map(\.socket)).count
         let all = request.sockets.count
