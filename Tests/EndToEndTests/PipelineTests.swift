@@ -36,7 +36,7 @@ struct PipelineTests {
         #expect(sent.status == 1)
         #expect(
             sent.errors
-                == "socktui: --expect: PING was not received within 300ms; the last bytes received are \"+PONG\\r\\n\"\n"
+                == "socktui: --expect: PING was not received within 300ms; the last bytes received were \"+PONG\\r\\n\"\n"
         )
     }
 
@@ -56,7 +56,7 @@ struct PipelineTests {
         try #require(eventually { access(path, F_OK) == 0 })
         let closed = try shell("\(Program.path) connect unix:\(path) --expect nope --within 1000s")
         #expect(
-            closed.status == 1 && closed.errors.hasSuffix("closed; the last bytes received are \"bye\\n\"\n"),
+            closed.status == 1 && closed.errors.hasSuffix("closed; the last bytes received were \"bye\\n\"\n"),
             "\(closed)")
         #expect(eventually { brief.hasEnded })
     }

@@ -28,11 +28,11 @@ struct EventCatalogueTests {
             return EventWords.label(event, of: socket).text + ", " + EventWords.detail(event, of: socket, answer: "A")
         }
         #expect(label(World.at(14, 0, 0)) == "read ended, peer closed its side (FIN): no more data")
-        #expect(label(World.at(13, 0, 0)) == "read failed, 0 B so far")
-        #expect(label(World.at(14, 0, 0), done: 3) == "read failed, 3 B so far")
+        #expect(label(World.at(13, 0, 0)) == "read failed, after 0 B")
+        #expect(label(World.at(14, 0, 0), done: 3) == "read failed, after 3 B")
         let reset = SocketError(.system(errno: 104), operation: "read", detail: "reset")
         socket.closed = CloseRecord(time: World.at(14, 0, 1), error: reset)
-        #expect(label(World.at(14, 0, 0)) == "read failed, 0 B so far")
+        #expect(label(World.at(14, 0, 0)) == "read failed, after 0 B")
     }
 
     @Test("an event has a sentence in Traffic whatever its numbers are", arguments: SocketEvent.Kind.allCases)

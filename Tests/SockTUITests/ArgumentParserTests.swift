@@ -248,7 +248,7 @@ struct ArgumentParserTests {
             ("why 7 --once", "--once: cannot be used with why"),
             (
                 "host --check --once",
-                "--once: cannot be used with --check: one look cannot tell how long bytes wait"
+                "--once: cannot be used with --check: a single snapshot cannot tell how long bytes have waited"
             ),
             ("conect h:1", "conect: no such command; did you mean connect?"),
             (

@@ -28,7 +28,7 @@ extension Lint {
         deadlock, writeBlocked, writeOrphaned,
         Lint(
             "reset-cause", "the peer closed with bytes unread, which causes a reset",
-            remedy: "the peer gave up, or closed without reading to the end; bytes in flight are lost",
+            remedy: "find out why the peer closed before reading to the end; bytes in flight are lost",
             resetCause, host: { rules, _ in rules.resets }
         ).gathered().evenWhereClosed(),
     ]
@@ -79,7 +79,7 @@ extension Lint {
     private static func findWriteOrphaned(_ it: Situation, _ after: Duration) -> Verdict? {
         guard let linked = it.socket.linked, it.socket.relay?.isOtherGone == true, var verdict = blocked(it, after)
         else { return nil }
-        verdict.sentence += "; \(linked), where it came from, is gone"
+        verdict.sentence += "; \(linked), which they came from, is gone"
         return verdict
     }
 

@@ -17,7 +17,7 @@ extension Lint {
             remedy: "start the program with a higher limit (ulimit -n), or close idle connections ({close})",
             descriptorsOut),
         Lint(
-            engine: "socket-queue-slow", "work waits for more than 100 ms for the engine's queue",
+            engine: "socket-queue-slow", "work has waited more than 100 ms for the engine's queue",
             remedy: "something blocks it: callbacks without their own queue run there", queueSlow),
         Lint(
             engine: "events-lost", "the engine overwrote events before they were read here",

@@ -5,7 +5,7 @@ extension Lint {
     static let closeWait = Lint(
         "close-wait", as: .note, after: .seconds(30),
         "one end closed %time ago (FIN), and the program at the other end has not closed",
-        remedy: "a program that has read the FIN and does not close leaks the connection; a pool may close it later",
+        remedy: "if the program has read the FIN and never closes, it leaks connections; a pool may close them later",
         findCloseWait, host: { rules, _ in rules.leaked() }
     ).gathered(many: 20)
 

@@ -66,7 +66,7 @@ extension Lint {
             host: { rules, _ in rules.drops() }),
         Lint(
             "retransmitting", "a segment has been sent at least three times without an ACK",
-            remedy: "the path to the peer is losing segments, or the peer is gone",
+            remedy: "check the path to the peer for packet loss, and whether the peer is up",
             host: { rules, _ in rules.retransmitting() }),
         Lint(
             "ports-exhausted", "over 90 % of the local ports are in use for connections to one address",

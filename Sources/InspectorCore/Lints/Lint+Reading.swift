@@ -14,7 +14,7 @@ extension Lint {
 
     static let prebufferHeld = Lint(
         "prebuffer-held", after: .seconds(5), "bytes read ahead have gone unread for %time",
-        remedy: "queue a read ({read}): it is served from them at once", findPrebufferHeld)
+        remedy: "queue a read ({read}): it gets them at once", findPrebufferHeld)
 
     static let reading: [Lint] = [
         readStarved, endUnseen, prebufferHeld,

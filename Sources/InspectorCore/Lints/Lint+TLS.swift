@@ -17,7 +17,7 @@ extension Lint {
             remedy: "check that the peer speaks TLS on this port, at this point of the protocol", stall),
         Lint(
             "cert-unverified", "traffic is encrypted but the peer is not verified",
-            remedy: "give the authority that signed the certificate (--ca), and the name that it is for (--sni)",
+            remedy: "trust the CA that signed the certificate (--ca), and set the expected name (--sni)",
             unverified),
     ]
 

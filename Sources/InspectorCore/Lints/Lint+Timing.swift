@@ -4,15 +4,15 @@ import SocketCore
 extension Lint {
     static let timing: [Lint] = [
         Lint(
-            "timeout-asking", "an operation timed out and waits for an answer",
-            remedy: "press {answer} to extend, fail or close; a program answers didTimeOut", timeoutAsking),
+            "timeout-asking", "an operation timed out and awaits an answer",
+            remedy: "press {answer} to extend, fail or close; a program answers in didTimeOut", timeoutAsking),
         Lint(
             "read-timeout-near", "the current read has used more than 80 % of its timeout",
             remedy: "extend it when it times out ({answer}), or queue reads with a longer timeout"
         ) { it, _ in timeoutNear(it.socket.reading.current, it.now) },
         Lint(
             "write-timeout-near", "the current write has used more than 80 % of its timeout",
-            remedy: "extend it when it times out ({answer}); does the peer read at all?"
+            remedy: "extend it when it times out ({answer}); check whether the peer reads at all"
         ) { it, _ in timeoutNear(it.socket.writing.current, it.now) },
         Lint(
             "no-timeout", after: .seconds(60),

@@ -8,7 +8,7 @@ extension Lint {
             remedy: "write no faster than writes complete: wait for didWrite, or set watermarks", writeBacklog
         ).following([deadlock, writeBlocked, writeOrphaned]),
         Lint(
-            "tiny-ops", "more than 1,000 operations a second of less than 64 bytes each",
+            "tiny-ops", "more than 1,000 operations per second of less than 64 bytes each",
             remedy: "combine small writes, and read everything available instead of single bytes", tinyOperations),
         Lint(
             "tag-reuse", as: .note, "operations in flight share a tag", remedy: "give each its own tag",

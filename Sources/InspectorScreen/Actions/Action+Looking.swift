@@ -33,8 +33,8 @@ extension Action {
                 .key(["F"], in: [.traffic, .events, .output], "follow new traffic", hint: "follow")),
             Action(
                 "zoom", .change { $0.toggleZoom() },
-                .key(["z"], in: KeyContext.views, "give this pane the whole screen, or undo that"),
-                .key([.alt("z")], in: [.composer], "give this pane the whole screen, or undo that")),
+                .key(["z"], in: KeyContext.views, "zoom this pane to the whole screen, or back"),
+                .key([.alt("z")], in: [.composer], "zoom this pane to the whole screen, or back")),
             Action(
                 "freeze", .change { $0.toggleFreeze() },
                 .key(
@@ -45,7 +45,7 @@ extension Action {
     private static let finding: [Action] = [
         Action(
             "filter", .change { $0.openField($0.filterPurpose) },
-            takes: .arguments("WORDS", "list only what matches these words", Instruction.filter) { model, filter in
+            takes: .arguments("WORDS", "list only connections that match", Instruction.filter) { model, filter in
                 model.tab == .events ? model.setEventFilter(filter) : model.setFilter(filter)
                 return []
             },
@@ -113,7 +113,7 @@ extension Action {
         Action(
             "sort",
             takes: .arguments(
-                "COLUMN [reverse]", "order the list", words: ["reverse"], offers: { $0.list.kind.sortable.map(\.name) },
+                "COLUMN [reverse]", "sort the list", words: ["reverse"], offers: { $0.list.kind.sortable.map(\.name) },
                 Instruction.sorting
             ) { $0.sort(by: $1) }),
         Action(
@@ -155,7 +155,7 @@ extension Action {
                 if: { !$0.list.marked.isEmpty })),
         Action(
             "legs", .change { $0.toggleLegs() },
-            .key(["K"], in: [.list], "show a row for each leg of a relay, or one for both")),
+            .key(["K"], in: [.list], "show one row per relay leg, or one for both legs")),
         Action(
             "show-marked", .change { $0.toggleMarkedOnly() },
             .key(["M"], in: [.list], "list only marked connections, or all")),

@@ -38,8 +38,8 @@ extension Action {
         Action(
             "event-on", .change { $0.moveInstant(byEvents: 1) },
             .key(["."], in: [.rewound], "next event", hint: "event")),
-        Action("slower", .change { $0.changePace(-1) }, .key(["{"], in: [.rewound], "halve the playing speed")),
-        Action("faster", .change { $0.changePace(1) }, .key(["}"], in: [.rewound], "double the playing speed")),
+        Action("slower", .change { $0.changePace(-1) }, .key(["{"], in: [.rewound], "halve the playback speed")),
+        Action("faster", .change { $0.changePace(1) }, .key(["}"], in: [.rewound], "double the playback speed")),
         Action(
             "at", .change { $0.askForInstant() },
             takes: .arguments(

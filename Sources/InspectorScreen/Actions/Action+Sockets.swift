@@ -88,7 +88,7 @@ extension Action {
                 ["A"], in: [.list, .traffic], "answer a timeout, a certificate or a held connection", hint: "answer",
                 if: \.awaitsAnswer),
             .key(
-                ["A"], in: [.events], "answer what this event asks",
+                ["A"], in: [.events], "answer the timeout, certificate or connection of this event",
                 .change {
                     $0.jumpToEvent()
                     $0.ask { $0.openAnswer($1, in: $2) }
@@ -101,7 +101,7 @@ extension Action {
         Action(
             "operations", needs: .commands,
             .change { $0.ask { dialogs, subject, _ in dialogs.openOperations(subject) } },
-            .key(["d"], in: KeyContext.connections, "cancel an operation, change its timeout")),
+            .key(["d"], in: KeyContext.connections, "cancel an operation, or change its timeout")),
         Action(
             "replies", needs: .sending, .change { $0.ask { $0.openReplies($1, in: $2) } },
             .key(["R"], in: KeyContext.connections, "auto-reply: when /re/ send X")),

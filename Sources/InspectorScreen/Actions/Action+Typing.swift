@@ -53,7 +53,7 @@ extension Action {
             .key([.down, .control("n")], in: [.composer], "later line")),
         Action(
             "history-search", .change { $0.editComposer { $0.searchHistory() } },
-            .key([.control("r")], in: [.composer], "search earlier lines; again: the match before")),
+            .key([.control("r")], in: [.composer], "search earlier lines; again: the previous match")),
         Action(
             "half-close", .effects { $0.halfCloseOrDelete() },
             .key(

@@ -24,7 +24,7 @@ extension CommandTable {
     private static let only: Set<String> = ["export"]
 
     static let exportOptions: [Option] = [
-        Option(name: "--as", value: .text("FORM"), commands: only, help: "pcapng, raw, script or curl") {
+        Option(name: "--as", value: .text("FORMAT"), commands: only, help: "pcapng, raw, script or curl") {
             (text, request) throws(UsageError) in
             guard let form = ExportRequest.Form(rawValue: text) else {
                 let forms = Spelling.alternatives(ExportRequest.Form.allCases.map(\.rawValue))

@@ -67,7 +67,7 @@ extension CommandTable {
         },
         Option(
             name: "--delay-buffer", value: .text("SIZE"), commands: breakable,
-            help: "how many bytes latency may buffer; 4M by default"
+            help: "buffer for delayed bytes; 4M by default"
         ) {
             (text, request) throws(UsageError) in
             let size = try size(text, "--delay-buffer")

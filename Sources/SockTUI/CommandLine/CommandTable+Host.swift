@@ -26,7 +26,9 @@ extension CommandTable {
             if request.checksHost {
                 try request.checkPeeks(with: "--check")
                 if request.isOnce {
-                    throw UsageError("--once", "cannot be used with --check: one look cannot tell how long bytes wait")
+                    throw UsageError(
+                        "--once",
+                        "cannot be used with --check: a single snapshot cannot tell how long bytes have waited")
                 }
                 return .hostCheck
             }
@@ -40,7 +42,7 @@ extension CommandTable {
             request.invocation.opening = [.showHost]
             return nil
         },
-        Printer(name: "mcp", operands: .text("[FILTER]"), help: "serve editors, as a Model Context Protocol server") {
+        Printer(name: "mcp", operands: .text("[FILTER]"), help: "be a Model Context Protocol server, for editors") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
@@ -66,7 +68,7 @@ extension CommandTable {
             (text, request) throws(UsageError) in request.metrics = text
         },
         Option(
-            name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "watch for TIME"
+            name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "how long to watch"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.host.span = try duration(text, "--for")

@@ -54,7 +54,7 @@ extension CommandTable {
             (text, request) throws(UsageError) in
             request.invocation.recording.options.snapLength = try size(text, "--snaplen")
         },
-        Option(name: "--force", commands: runs.union(["export"]), help: "overwrite the file of --record or -o") {
+        Option(name: "--force", commands: runs.union(["export"]), help: "overwrite an existing --record or -o file") {
             (_, request) throws(UsageError) in request.invocation.recording.options.replaces = true
         },
     ]

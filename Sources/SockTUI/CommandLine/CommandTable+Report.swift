@@ -44,7 +44,8 @@ extension CommandTable {
             }
         },
         Option(
-            name: "--within", value: .text("TIME"), commands: openers, help: "timeout of each --expect before it; 10s"
+            name: "--within", value: .text("TIME"), commands: openers,
+            help: "timeout for the --expect options before it; 10s"
         ) {
             (text, request) throws(UsageError) in
             let limit = try duration(text, "--within")

@@ -9,7 +9,7 @@ extension CommandTable {
 
     /// The options of the screen and of the whole program.
     static let screenOptions: [Option] = [
-        Option(name: "--no-history", commands: runs, help: "neither load nor save the lines sent") {
+        Option(name: "--no-history", commands: runs, help: "do not load or save the history of sent lines") {
             (_, request) throws(UsageError) in request.invocation.keepsHistory = false
         },
         Option(
@@ -58,7 +58,7 @@ extension CommandTable {
         },
         Option(
             name: "--config", value: .reads("FILE"), commands: settable,
-            help: "configuration file; without a screen, none but this"
+            help: "configuration file; without a screen, the only one read"
         ) {
             (path, request) throws(UsageError) in request.invocation.configuration = path
         },
@@ -70,7 +70,7 @@ extension CommandTable {
         Option(name: "--secure", help: "touch no files, start no editor; always on under sudo") {
             (_, request) throws(UsageError) in request.invocation.isSecure = true
         },
-        Option(name: "--help", help: "show help; after a command, help for it") {
+        Option(name: "--help", help: "show help; after a command, for that command") {
             (_, request) throws(UsageError) in request.invocation.mode = .help(nil)
         },
         Option(name: "--version", help: "show the version") {

@@ -26,7 +26,7 @@ extension CommandTable {
         ("socktui connect localhost:6379", "talk to redis, line by line"),
         ("socktui relay :9000 :6379 --fault slow", "watch redis clients, slowed down"),
         ("socktui run -- curl localhost:8080", "what a program sends and receives"),
-        ("socktui open it.pcapng", "browse a --record file; :find TEXT searches it"),
+        ("socktui open it.pcapng", "browse a recording; :find searches it"),
         ("socktui host --check", "for CI: exit 1 if something is wrong"),
     ]
 

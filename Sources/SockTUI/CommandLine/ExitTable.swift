@@ -27,8 +27,8 @@ struct ExitRow: Sendable {
         ExitRow([], .success, "success; also if the reader closes the output early", "nothing, or a note"),
         ExitRow(
             [], .failure,
-            "it failed, or something is missing: the output, the recording (--record) or the stream of events could not "
-                + "be written whole, or a step of --script failed", "each reason, on a line of its own"),
+            "it failed, or output is incomplete: standard output, the recording (--record) or the event stream could not "
+                + "be written completely, or a step of --script failed", "each reason, on a line of its own"),
         ExitRow(
             [], .usage, "usage error: an argument, the configuration, or a script; nothing was opened", "the mistake"),
         ExitRow(
@@ -49,7 +49,8 @@ struct ExitRow: Sendable {
             ["attach", "ctl"], .nothing,
             "no such program is inspectable; without an operand: none is", "how to make one"),
         ExitRow(
-            ["run"], "CMD's", "the exit status of CMD, also after the first TERM, INT or HUP, which CMD gets",
+            ["run"], "CMD's",
+            "the exit status of CMD, also after the first TERM, INT or HUP, which is passed on to CMD",
             "CMD's output; a line if no connection was seen"),
         ExitRow(
             ["run"], "128 + N",
@@ -62,7 +63,7 @@ struct ExitRow: Sendable {
         ExitRow(
             ["capture"], .failure, "the capture could not start, or packets were lost", "the reason; how many were lost"
         ),
-        ExitRow(looking, .success, "nothing was found that is worse than a note, or that reaches --level", "nothing"),
+        ExitRow(looking, .success, "nothing worse than a note was found, or nothing at --level or above", "nothing"),
         ExitRow(
             looking, .failure, "something is wrong, or a request has waited longer than --longer-than",
             "nothing; it is on standard output"),
@@ -73,7 +74,7 @@ struct ExitRow: Sendable {
         ExitRow(["host --metrics"], .hidden, "the host could not be examined", "why"),
         ExitRow(
             files, .failure,
-            "the file cannot be read whole, lacks bytes, or cannot be exported like this; for replay and sweep: an answer "
+            "the file cannot be read completely, lacks bytes, or cannot be exported this way; for replay and sweep: an answer "
                 + "differs, or the server cannot be reached", "the reason"),
         ExitRow(
             files, .usage, "the arguments do not fit the file: several sessions match, or no such exchange", "which"),

@@ -52,10 +52,11 @@ enum HelpText {
         if word.name == "help" { parts.append((["TOPIC"] + HelpTopic.rows).joined(separator: "\n")) }
         var more: [String] = []
         if word.name == CommandTable.runCommand.name { more.append(CommandTable.runOutput) }
-        if CommandTable.breakable.contains(word.name) { more.append("RULE and POINT: socktui help faults") }
-        if word.operands.name.contains("ADDRESS") || word.name == "relay" {
-            more.append("ADDRESS: socktui help addresses")
-        }
+        let topics = [
+            CommandTable.breakable.contains(word.name) ? "RULE and POINT: socktui help faults" : nil,
+            word.operands.name.contains("ADDRESS") || word.name == "relay" ? "ADDRESS: socktui help addresses" : nil,
+        ].compactMap { $0 }
+        if !topics.isEmpty { more.append(topics.joined(separator: "; ")) }
         if CommandTable.runs.contains(word.name) { more.append(common) }
         if !more.isEmpty { parts.append(more.joined(separator: "\n")) }
         return parts.joined(separator: "\n\n")

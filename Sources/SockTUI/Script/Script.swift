@@ -122,7 +122,7 @@ struct Script: Equatable {
 
     /// Parses `TEXT` or `TIME TEXT`, such as `5 live` or `500ms live`.
     private static func waited(_ rest: String, _ word: Word) throws(UsageError) -> (String, Duration) {
-        guard !rest.isEmpty else { throw UsageError(word.rawValue, "needs the text to look for") }
+        guard !rest.isEmpty else { throw UsageError(word.rawValue, "needs the text to wait for") }
         let number = rest.prefix { $0 != " " }
         let text = String(rest.dropFirst(number.count + 1))
         guard !text.isEmpty else { return (rest, patience) }

@@ -50,7 +50,7 @@ extension SocketEvent.Kind {
         case .readFailed:
             EventRow(
                 "read failed", [.tagged, .warning], mark: .failure, first: .bytes("done_bytes"),
-                second: .total("total_bytes"), detail: ["\(.first) of \(.positiveSecond) B", "\(.first) B so far"])
+                second: .total("total_bytes"), detail: ["after \(.first) of \(.positiveSecond) B", "after \(.first) B"])
         case .writeQueued: bytes("write queued")
         case .injected:
             EventRow(

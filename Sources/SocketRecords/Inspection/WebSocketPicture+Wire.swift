@@ -76,7 +76,7 @@ extension WebSocketSnapshot: WireMessage {
         try coder.field(9, &bufferedBytes, "buffered_bytes", "encoded, and not yet with the kernel")
         try coder.field(10, &heldBytes, "held_bytes", "of a message that is not complete yet")
         try coder.field(11, &discardedBytes, "discarded_bytes", "received after the end")
-        try coder.field(12, &pendingPings, "pings_unanswered", "pings whose pong has not come")
+        try coder.field(12, &pendingPings, "pings_unanswered", "pings without a pong yet")
         try coder.field(13, &roundTrip, "rtt_ms", "the round-trip time of the last ping")
         try coder.field(
             14, &supersededPings, "pings_superseded", "pings before whose pong a newer ping was sent",
@@ -99,7 +99,7 @@ extension WebSocketMessageProgress: WireMessage {
         try coder.field(1, &id, "message", "its number")
         try coder.field(2, &type, "type", "its type")
         try coder.field(3, &isCompressed, "compressed", "whether it is")
-        try coder.field(4, &fragments, "frames", "how many of it have come")
+        try coder.field(4, &fragments, "frames", "how many of its frames have arrived")
         try coder.field(5, &bytes, "bytes", "of the message")
         try coder.field(6, &wireBytes, "payload_bytes", "in frames")
     }

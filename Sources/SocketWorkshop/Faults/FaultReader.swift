@@ -240,7 +240,7 @@ extension FaultReader {
         }
         let bytes = try Self.bytes(word)
         guard !bytes.isEmpty, bytes.count <= Self.longestLiteral else {
-            throw word.problem("\(name) needs 1 to \(Self.longestLiteral) bytes to look for")
+            throw word.problem("\(name) needs 1 to \(Self.longestLiteral) bytes to search for")
         }
         return .literal(bytes)
     }

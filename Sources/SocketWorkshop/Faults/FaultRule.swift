@@ -93,7 +93,7 @@ package enum FaultEffect: Hashable, Sendable {
     case truncate(UInt64)
 }
 
-/// A pattern of bytes to look for.
+/// A pattern of bytes to search for.
 package enum BytePattern: Hashable, Sendable {
     /// Exactly these bytes, wherever they are.
     case literal([UInt8])

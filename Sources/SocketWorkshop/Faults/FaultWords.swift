@@ -43,7 +43,7 @@ package struct FaultWord: Sendable {
         FaultWord(.effect, "bandwidth RATE", "deliver at most RATE bytes per second"),
         FaultWord(.effect, "slice N [vary M] [every TIME]", "deliver in pieces of N bytes, give or take M"),
         FaultWord(.effect, "dribble [every TIME]", "deliver byte by byte: slice 1"),
-        FaultWord(.effect, "stall [TIME]", "read nothing from the sender, so that its window closes"),
+        FaultWord(.effect, "stall [TIME]", "stop reading from the sender, so that the window closes"),
         FaultWord(.effect, "limit BYTES", "deliver BYTES more, then send FIN"),
         FaultWord(.effect, "reset", "reset both sides (RST)"),
         FaultWord(.effect, "half-close", "send FIN, and deliver nothing more this way"),

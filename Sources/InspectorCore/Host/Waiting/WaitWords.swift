@@ -119,7 +119,7 @@ struct WaitWords {
         case .tie: return "sent a request\(ago(question.age)), right after the last answer"
         case .accept: return "waits to be accepted" + (question.age.map { " for \(Format.duration($0))" } ?? "")
         case .handshake: return "sent a SYN" + (question.age.map { " at least \(Format.duration($0)) ago" } ?? "")
-        case .resolver: return "asked a name server" + ago(question.age)
+        case .resolver: return "queried a name server" + ago(question.age)
         case .local: return "waits for an answer" + (question.age.map { " for \(Format.duration($0))" } ?? "")
         }
     }
