@@ -68,12 +68,12 @@ struct KeyCase {
         "quit": .shows("quit?"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter apply"),
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
-        "watermarks": .shows("atermark"), "zoom": .shows("has the whole screen already"),
+        "watermarks": .shows("atermark"), "zoom": .shows("already fills the screen"),
         "pace": .shows("pacing of #1"),
         "rewind": .shows("only an opened file, or a run with"),
         "rewind-far": .shows("only an opened file, or a run with"),
-        "event-back": .shows("only an opened file, or a run with"), "at": .shows("only an opened file can be rewound"),
-        "other-leg": .shows("only a relayed connection"), "unread": .shows("only for sockets that are seen"),
+        "event-back": .shows("only an opened file, or a run with"), "at": .shows("only an opened file, or a run with"),
+        "other-leg": .shows("only a relayed connection"), "unread": .shows("only for sockets seen"),
         "break": .shows(":break on"),
     ]
 
@@ -97,7 +97,7 @@ struct KeyCase {
         "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort warnings"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
         "columns": .shows("[ ] AGE"), "search": .shows("\n search"), "search-next": .shows("no search"),
-        "search-previous": .shows("no search"), "follow": .shows("keeps its place (F)"),
+        "search-previous": .shows("no search"), "follow": .shows("keeps its row (F)"),
         "mark-all": .shows("marked; x closes them"), "legs": .shows("one row per leg"),
         "act-on-marked": KeyCase(before: ["m"], shows: ["1 marked connection: what to do?"]),
         "back": KeyCase(before: ["f", "type port:1", "Enter"], hides: ["filter port:1"]),
@@ -146,7 +146,7 @@ struct KeyCase {
 
     private static let composer: [String: KeyCase] = [
         "destination": .shows("a stream has one peer"),
-        "rewind": .shows("only an opened file, or a run with"), "forward": .shows("only an opened file can be rewound"),
+        "rewind": .shows("only an opened file, or a run with"), "forward": .shows("only an opened file, or a run with"),
         "send": KeyCase(before: ["type abc"], shows: ["write 5 B"]),
         "insert-line": KeyCase(before: ["type a"], shows: ["= 3 bytes"]),
         "history-up": KeyCase(before: ["type abc", "Enter"], shows: ["= 3 bytes"]),
@@ -161,7 +161,7 @@ struct KeyCase {
         "line-ending": .shows("ends with LF"), "input-mode": .shows("escapes (Alt-t)"), "pace": .shows("Enter", "Esc"),
         "template": .shows("there are no templates"),
         "chord": KeyCase(before: ["type abc"], behind: ["C-e"], shows: ["ended with status 3"]),
-        "zoom": .shows("has the whole screen already"),
+        "zoom": .shows("already fills the screen"),
         "cycle-view": .shows("hex+text"), "answer": .shows("nothing waits"), "page-up": .shows("not following"),
         "page-down": KeyCase(before: ["PPage"], hides: ["not following"]),
     ]

@@ -72,7 +72,7 @@ struct CommandPaletteTests {
         for _ in 0..<row { model.press(.down) }
         #expect(model.press(.enter).isEmpty)
         #expect(model.field.open?.editor.text == "send ")
-        #expect(screen(model).contains("send TEXT: send just these bytes"))
+        #expect(screen(model).contains("send TEXT: send exactly these bytes"))
         model.type("x")
         #expect(model.press(.enter) == [.send(.write(SocketID(7), WriteRequest([120], tag: 1)))])
     }

@@ -34,7 +34,7 @@ struct FaultCarrierTests {
             ("connect", "on reset", "--break: reset: holds only relayed connections", 4),
             ("listen", "on write-blocked", "--break: write-blocked: holds relayed", 4),
             ("connect", "on accept", "--break: accept: this run accepts no connections", 4),
-            ("websocket", "on bytes 5", "--break: bytes: WebSockets and datagrams", 4),
+            ("websocket", "on bytes 5", "--break: bytes: WebSockets and datagram sockets", 4),
             ("listen", "refuse", "--fault: refuse: is for relays", 1),
             ("connect", "after 5s no-accept", "--fault: no-accept: is for relays", 10),
             ("websocket", "corrupt 1 bits", "--fault: corrupt: WebSockets", 1),

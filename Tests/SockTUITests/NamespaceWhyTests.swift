@@ -41,7 +41,7 @@ struct NamespaceWhyTests {
         #expect(HostWatch(options, LintSettings()).place == "this host")
         options.namespace = getpid()
         let watch = HostWatch(options, LintSettings())
-        #expect(watch.place == "the network namespace of process \(getpid())")
+        #expect(watch.place == "in the network namespace of process \(getpid())")
         #expect(HostRun.nothing(.port(9), watch) == "no socket of \(watch.place) has :9 at either end")
     }
 

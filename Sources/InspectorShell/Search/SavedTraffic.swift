@@ -33,7 +33,7 @@ package enum SavedTraffic {
         }
         var sentence = "saved \(Format.size(bytes)) to \(Format.count(files, "file")) in \(folder)"
         let unknown = sockets.count { traffic[$0] == nil }
-        if unknown > 0 { sentence += "; \(Format.count(unknown, "connection")) of other programs not" }
+        if unknown > 0 { sentence += "; \(Format.count(unknown, "connection")) of other programs not saved" }
         if missing > 0 { sentence += "; \(Format.size(missing)) more were not kept" }
         if dropped > 0 { sentence += "; \(Format.count(Int(clamping: dropped), "older item")) had been dropped" }
         return .success(sentence)

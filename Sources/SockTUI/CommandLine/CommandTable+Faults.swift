@@ -62,7 +62,7 @@ extension CommandTable {
         },
         Option(name: "--seed", value: .text("N"), commands: breakable, help: "the random seed for --fault") {
             (text, request) throws(UsageError) in
-            guard let seed = UInt64(text) else { throw UsageError("--seed", "\(text) is not a number from 0 on") }
+            guard let seed = UInt64(text) else { throw UsageError("--seed", "\(text) is not a number of at least 0") }
             request.invocation.faults.seed = seed
         },
         Option(

@@ -40,7 +40,7 @@ enum HostRun {
                 "no program is named \(name)"
                     + (watch.name(with: name).map { "; did you mean \($0)?" } ?? "")
             }
-        case .port, .address, .datagrams: "no socket of \(watch.place) has \(target) at either end"
+        case .port, .address, .datagrams: "no socket \(watch.place) has \(target) at either end"
         }
     }
 
@@ -71,7 +71,7 @@ enum HostRun {
             let why = FilterTerm.hostName(in: options.filter).map {
                 "; \($0.prefix { $0 != ":" }) is not a filter key, so \($0) was taken for host:port"
             }
-            let problem = "\(options.filter): no socket of \(watch.place) matches\(why ?? "")"
+            let problem = "\(options.filter): no socket \(watch.place) matches\(why ?? "")"
             return unchecked(problem, watch, options, status: .nothing)
         }
         let text =

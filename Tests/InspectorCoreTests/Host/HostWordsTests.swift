@@ -199,8 +199,8 @@ struct HostWordsTests {
         (hidden.calls, hidden.reason, hidden.sockets) = (14, "ptrace_scope 1", 3)
         #expect(
             HostCheck.lines(found, sockets: 212, hidden: hidden) == [
-                "CRITICAL deadlock      worker.py[4712] and api.py[4711] both write and neither",
-                "                       reads for at least 11s",
+                "CRITICAL deadlock      worker.py[4712] and api.py[4711] are both writing, and",
+                "                       neither reads for at least 11s",
                 "WARNING  write-blocked curl[81] has left 3.9M unread for at least 16s: no thread",
                 "                       or event loop is reading this socket (thread 81 is in",
                 "                       clock_nanosleep); server[77] is stuck in send of 48M;",

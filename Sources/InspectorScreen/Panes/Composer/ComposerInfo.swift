@@ -42,7 +42,7 @@ struct ComposerInfo {
         model.sanitizer.append(search.text, to: &line)
         line.append("\"", Style(.dim))
         if search.hasFailed { line.append(" not found", Style(.error)) }
-        let keys = "   {history-search} an earlier one  {send} takes it  {leave} as before"
+        let keys = "   {history-search} an earlier one  {send} uses it  {leave} restores"
         line.append(model.naming(keys, in: .composer), Style(.dim))
         return line
     }

@@ -49,7 +49,7 @@ extension DialogsState {
         guard let waiting = listener.kernel?.receiveQueue, waiting > 0 else {
             return .hint(
                 listener.isReadingPaused || listener.fault != nil
-                    ? "no connection waits at \(listener.id)" : "connections are accepted automatically")
+                    ? "no connections are waiting at \(listener.id)" : "connections are accepted automatically")
         }
         var menu = Menu(
             title: "\(Format.count(waiting, "connection")) wait\(waiting == 1 ? "s" : "") at \(listener.id)",
