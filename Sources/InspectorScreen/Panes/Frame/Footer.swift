@@ -110,8 +110,7 @@ package enum Footer {
                 ? "\(model.shared.summary.live) \(model.hasEnded ? "open" : "live"), \(model.shared.summary.closed) closed"
                 : model.naming("\(rows) of \(all) listed; {back} lists all")
             if let hidden = hidden(model) { return Shorten.clause(counts + "; " + hidden, to: model.size.width - 2) }
-            let sorting = model.list.sorting
-            let name = sorting.column.sentenceName + (sorting.exception.map { ", \($0)" } ?? "")
+            let name = model.list.sorting.column.sentenceName + model.list.exception(in: model.shared)
             let sight = inSight(model)
             return Shorten.fitting(
                 [counts + ", sorted by \(name)" + sight, counts + sight, counts], in: model.size.width - 1)

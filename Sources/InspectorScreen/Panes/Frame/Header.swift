@@ -162,7 +162,7 @@ package enum Header {
         if withOrder {
             line.append(
                 "sort \(sorting.column.sentenceName.lowercased()) \(sorting.descending ? "v" : "^")"
-                    + (sorting.exception.map { ", \($0)" } ?? ""), Style(.dim))
+                    + model.list.exception(in: model.shared), Style(.dim))
         }
         return line
     }

@@ -121,6 +121,11 @@ extension ListPane {
             "sorted by \(sorting.column.sentenceName)\(sorting.descending ? ", largest first" : "")\(exception)")
     }
 
+    /// Returns what is not obvious about the order of the rows, for a sentence about it.
+    func exception(in shared: Shared) -> String {
+        shared.summary.closed > 0 ? sorting.exception.map { ", \($0)" } ?? "" : ""
+    }
+
     mutating func reverse() -> Model.Notice {
         var sorting = sorting
         sorting.descending.toggle()
