@@ -36,16 +36,24 @@ struct ConnectionExchanges {
         kept.pointee.tally.pass(upTo: received, sent, at: now, addingTo: kept.pointee.times)
     }
 
-    /// Keeps the first answer time, and tells what overlaps by itself or by its first question, if that is of interest.
+    /// Tells what overlaps by itself or by its first question, if that is of interest. Keeps the first answer time, and
+    /// none once questions overlap.
     func judge(overlaps: Bool, _ traffic: () -> [TrafficItem]) {
-        if kept.pointee.times == nil, kept.pointee.tally.answered > 0 {
+        if kept.pointee.tally.wantsQuestion {
+            if overlaps { kept.pointee.tally.tellOverlap() } else { kept.pointee.tally.judge(traffic()) }
+        }
+        if kept.pointee.tally.isOver {
+            kept.pointee.times?.deallocate()
+            kept.pointee.times = nil
+        } else if kept.pointee.times == nil, kept.pointee.tally.answered > 0 {
             kept.pointee.times = .allocate(capacity: 1)
             kept.pointee.times?.initialize(to: AnswerTimes())
             kept.pointee.times?.pointee.add(kept.pointee.tally.answerTime)
         }
-        guard kept.pointee.tally.wantsQuestion else { return }
-        if overlaps { kept.pointee.tally.tellOverlap() } else { kept.pointee.tally.judge(traffic()) }
     }
+
+    /// Whether answer times are kept.
+    var keepsTimes: Bool { kept.pointee.times != nil }
 
     var snapshot: ExchangeSnapshot? { kept.pointee.tally.snapshot(kept.pointee.times?.pointee) }
 }
