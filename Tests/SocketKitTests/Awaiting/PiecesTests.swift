@@ -111,6 +111,34 @@ import Testing
         for expected in ["b\r\n", "c\r\n", "d\r\n"] { #expect(try await Self.next(&lines) == expected) }
     }
 
+    /// A task awaits a line when the connection moves, and in the second case a read is requested behind it. The engine
+    /// that has carried out many jobs must not be taken for one that has carried out this read, or never will.
+    @Test("after a move, pieces are handed over unless a read was requested before it", arguments: [false, true])
+    func movingWhileAwaited(isReadBehind: Bool) async throws {
+        let pair = try await Self.pair(sending: "a\r\nb\r\nc\r\nd\r\n")
+        let (socket, former, other) = (pair.socket, pair.engine, SocketEngine())
+        let busy = isReadBehind ? other : former
+        for _ in 0..<100 { busy.post {} }
+        busy.fence()
+        let task = Lock<Task<(String?, Int?), any Error>?>(nil)
+        former.interleave {
+            let posted = former.mailbox.posted
+            let awaiting = Task {
+                var lines = socket.lines().makeAsyncIterator()
+                return (try await Self.next(&lines), lines.pieces?.ends.count)
+            }
+            task.withLock { $0 = awaiting }
+            #expect(eventually { former.mailbox.posted > posted })
+            if isReadBehind { socket.read(ReadRequest(.length(3), tag: 1)) }
+        }
+        try socket.move(to: other)
+        former.interleave(nil)
+        let (line, pieces) = try #require(try await task.withLock { $0 }?.value)
+        #expect(line == "a\r\n" && pieces == (isReadBehind ? nil : 2))
+        guard isReadBehind else { return }
+        #expect(await eventually { pair.recorder.calls.contains(.read(Array("b\r\n".utf8), tag: 1)) })
+    }
+
     @Test("several tasks get each line once, each in order, while others read")
     func sharing() async throws {
         let pair = try ConnectedPair(.unix)
