@@ -98,6 +98,25 @@ struct HostConnectionTests {
         #expect(stopped.found().map(\.severity) == [.note])
     }
 
+    /// Whoever starts a server anew unlinks the path first, while the former one may still have its queue.
+    @Test("a listener of a path is judged by its own queue, not by that of a former one")
+    func formerListener() {
+        var world = HostWorld()
+        world.program(81, "curl", .reads(3))
+        world.program(77, "former.py", .futex)
+        world.program(78, "app.py", .futex)
+        world.queue((81, 3), at: (77, 4), path: "/run/app")
+        #expect(world.judged(at: HostWorld.check).found.flatMap(\.processes).map(\.number) == [77])
+        world.queue((81, 5), at: (78, 4), path: "/run/app")
+        // Its client has just connected, so this queue proves nothing.
+        let found = world.judged(at: HostWorld.check) { world, time in
+            let last = world.sockets.count
+            world[UInt64(last)].receiveQueue = Int64(time >= HostWorld.check.last ?? 0 ? 1 : 0)
+            world[UInt64(last - 1)].listenerInode = time >= HostWorld.check.last ?? 0 ? world[UInt64(last)].inode : 0
+        }.found
+        #expect(found.flatMap(\.processes).map(\.number) == [77], "\(found)")
+    }
+
     @Test("who accepts is not accused, nor a full queue that moves")
     func accepting() {
         #expect(Self.listener(.accepts(6), waiting: 5, limit: 4).found().isEmpty)
