@@ -74,7 +74,7 @@ struct KeyCase {
         "rewind-far": .shows("only an opened file can be rewound"),
         "event-back": .shows("only an opened file can be rewound"), "at": .shows("only an opened file can be rewound"),
         "other-leg": .shows("only a relayed connection"), "unread": .shows("only for sockets that are seen"),
-        "break": .shows(":break on"),
+        "break": .shows(":break on"), "exchanges": .shows("no question of #1 is kept"),
     ]
 
     /// A file of a minute with an event every five seconds, in the middle of which this begins.

@@ -31,6 +31,7 @@ package enum FaultWords {
         if fault.delayedBytes > 0 { notes.append("\(Format.size(fault.delayedBytes)) delayed") }
         if fault.droppedBytes > 0 { notes.append("\(Format.size(Int(clamping: fault.droppedBytes))) dropped") }
         if fault.isLimitedByBuffer { notes.append("rules limited by buffer") }
+        if fault.overlaps { notes.append("no rule by exchange: questions overlap or are hidden") }
         return notes.joined(separator: ", ")
     }
 

@@ -73,13 +73,14 @@ extension Action {
                 $0.find($1)
             }),
         Action(
-            "exchanges",
+            "exchanges", .effects { $0.listExchanges(slowestFirst: false) },
             takes: .arguments(
                 "[slowest]", "list the questions of this connection with their answer times", words: ["slowest"],
                 Instruction.isSlowest
             ) {
                 $0.listExchanges(slowestFirst: $1)
-            }),
+            },
+            .key(["E"], in: KeyContext.connections, "its questions with their answer times")),
         Action(
             "search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .traffic, .events], "next match")),
         Action(

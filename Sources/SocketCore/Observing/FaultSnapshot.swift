@@ -62,6 +62,8 @@ public struct FaultSnapshot: Equatable, Sendable {
     public var isLimitedByBuffer: Bool
     /// The breakpoint that holds it, or `nil` if none does.
     public var hold: Hold?
+    /// Whether rules about single exchanges cannot apply, because questions overlap or are not visible.
+    public var overlaps = false
 
     /// Describes a connection without faults.
     public init() {

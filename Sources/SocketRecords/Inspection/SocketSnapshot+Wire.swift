@@ -78,6 +78,9 @@ extension FaultSnapshot: WireMessage {
         try coder.field(3, &droppedBytes, "dropped_bytes", "how many were dropped")
         try coder.field(4, &isLimitedByBuffer, "limited_by_buffer", "whether latency waits because its buffer is full")
         try coder.field(5, &hold, "held", "the bytes that a breakpoint holds; null if it holds none")
+        try coder.field(
+            6, &overlaps, "overlaps",
+            "whether rules about single exchanges cannot apply: questions overlap or are not visible")
     }
 }
 

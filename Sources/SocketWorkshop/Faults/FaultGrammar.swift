@@ -65,6 +65,13 @@ struct FaultGrammar {
         case "match": return .match(try reader.pattern(after: name))
         case "frame": return .frame(try reader.frame(after: name))
         case "prob": return .probability(try reader.share(after: name))
+        case "on":
+            guard try reader.accept("exchange") else {
+                throw word.problem("on exchange N is a condition, as in on exchange 3; breakpoints are not rules")
+            }
+            return .exchange(try reader.number(after: "exchange"))
+        case "after" where try reader.accept("question"):
+            return .question(try reader.pattern(after: "question"))
         case "after":
             let value = try reader.next("after needs bytes or a time after it, as in after 1K or after 5s")
             if let size = FaultReader.size(value) { return .afterBytes(size) }
@@ -160,6 +167,8 @@ extension FaultCondition {
         case .afterBytes, .afterTime: "after"
         case .match: "match"
         case .frame: "frame"
+        case .exchange: "exchange"
+        case .question: "question"
         case .probability: "prob"
         }
     }
@@ -168,7 +177,7 @@ extension FaultCondition {
     var choosesConnections: Bool {
         switch self {
         case .connection, .every, .first, .peer: true
-        case .afterBytes, .afterTime, .match, .frame, .probability: false
+        case .afterBytes, .afterTime, .match, .frame, .exchange, .question, .probability: false
         }
     }
 }
@@ -179,6 +188,7 @@ extension FaultRule {
         let isAfterTimeOnly = conditions.allSatisfy { if case .afterTime = $0 { true } else { false } }
         let isDrawn = conditions.contains { if case .probability = $0 { true } else { false } }
         let hasFrame = conditions.contains { if case .frame = $0 { true } else { false } }
+        let hasQuestion = conditions.contains { if case .question = $0 { true } else { false } }
         switch effect {
         case .noAccept where direction != nil || !isAfterTimeOnly:
             return "no-accept applies to the listener: it takes no direction and no condition except after TIME"
@@ -193,6 +203,10 @@ extension FaultRule {
             return "\(effect.name) has a probability of its own; leave out prob"
         case _ where effect.carrier == .datagrams && hasFrame:
             return "\(effect.name) is for datagrams, which have no WebSocket frames"
+        case _ where effect.carrier == .datagrams && conditions.contains(where: \.choosesExchanges):
+            return "\(effect.name) is for datagrams, which are no questions and answers"
+        case _ where hasQuestion && direction == .upstream:
+            return "after question is about answers, which go downstream"
         default: return nil
         }
     }

@@ -46,6 +46,10 @@ package enum FaultCondition: Equatable, Sendable {
     case match(BytePattern)
     /// At WebSocket frames of this kind.
     case frame(FaultFrame)
+    /// During the nth question and its answer, counted from 1.
+    case exchange(UInt64)
+    /// During answers to questions in whose first bytes this is found.
+    case question(BytePattern)
     /// Only with this probability. See `FaultEffect.isDrawnByRange`.
     case probability(Double)
 }

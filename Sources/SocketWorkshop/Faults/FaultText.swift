@@ -20,6 +20,8 @@ extension FaultCondition: CustomStringConvertible {
         case .afterTime(let time): "after \(FaultText.time(time))"
         case .match(let pattern): "match \(pattern)"
         case .frame(let kind): "frame \(kind.rawValue)"
+        case .exchange(let number): "on exchange \(number)"
+        case .question(let pattern): "after question \(pattern)"
         case .probability(let share): "prob \(share)"
         }
     }

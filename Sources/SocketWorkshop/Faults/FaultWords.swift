@@ -35,6 +35,10 @@ package struct FaultWord: Sendable {
         FaultWord(
             .condition, "match /RE/|hex:BYTES|TEXT", "where this is found; /RE/ within one line or WebSocket frame"),
         FaultWord(.condition, "frame text|binary|ping|pong|close", "at WebSocket frames of this kind"),
+        FaultWord(.condition, "on exchange N", "during the nth question and its answer on a connection"),
+        FaultWord(
+            .condition, "after question /RE/|hex:BYTES|TEXT",
+            "during answers to questions with this in their first 256 bytes"),
         FaultWord(.condition, "prob P", "with this probability, as in 0.1"),
         FaultWord(.direction, "upstream", "toward the server, the side that accepted"),
         FaultWord(.direction, "downstream", "toward the client, the side that connected"),

@@ -13,6 +13,7 @@ struct FaultGrammarTests {
             "match hello frame text stall", "replace /a b/ with \"x y\"", "replace abc with \"\"", "refuse",
             "after 10s no-accept", "loss 0.05", "duplicate 1.0", "reorder 0.05 20ms", "upstream delay 2m",
             "truncate 512", "match \"/no/\" reset", "peer 2001:db8::/32 refuse", "slice 1 vary 1400",
+            "on exchange 3 reset", "after 1K after question /SELECT/ downstream latency 300ms",
         ])
     func roundTrip(text: String) throws {
         let rule = try FaultRule.parse(text)
@@ -55,7 +56,10 @@ struct FaultGrammarTests {
             ("replace /x*/ with y", "/x*/", 9, "zero bytes"), ("replace x y", "y", 11, "with"),
             ("limit -1", "-1", 7, "bytes"), ("bandwidth 0", "0", 11, "at least 1"),
             ("frame ping loss 0.5", "loss", 12, "WebSocket"),
-            ("match /a/b reset", "/a/", 7, "blank"),
+            ("match /a/b reset", "/a/", 7, "blank"), ("on accept reset", "on", 1, "on exchange 3"),
+            ("on exchange 0 reset", "0", 13, "at least 1"), ("on exchange 1 refuse", "refuse", 15, "before any byte"),
+            ("on exchange 1 loss 0.5", "loss", 15, "datagrams"),
+            ("after question /a/ upstream reset", "reset", 29, "downstream"),
         ])
     func problems(text: String, word: String, column: Int, hint: String) {
         do {
