@@ -25,7 +25,7 @@ struct HostAsker {
             best = (asking, start)
         }
         var asking = best?.asking ?? ownerless(socket)
-        asking.others = Set(owners.map(\.process)).count - 1
+        if owners.count > 1 { asking.others = Set(owners.map(\.process)).count - 1 }
         return asking
     }
 
