@@ -30,6 +30,12 @@ struct ConnectionExchanges {
         if !kept.pointee.isSecure { (kept.pointee.isSecure, kept.pointee.tally.counted) = (true, (0, 0)) }
     }
 
+    /// Whether all bytes up to these totals have been counted.
+    @inline(__always)
+    func hasCounted(_ received: UInt64, _ sent: UInt64) -> Bool {
+        kept.pointee.tally.counted == (UInt32(truncatingIfNeeded: received), UInt32(truncatingIfNeeded: sent))
+    }
+
     /// Counts what passed up to these totals. Returns whether to call `judge`.
     @inline(__always)
     func count(upTo received: UInt64, _ sent: UInt64, at now: MonotonicTime) -> Bool {
