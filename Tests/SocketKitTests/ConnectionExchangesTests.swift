@@ -10,7 +10,7 @@ import Testing
         defer { exchanges.free() }
         var now = MonotonicTime.zero
         func pass(upTo received: UInt64, _ sent: UInt64) {
-            now += .milliseconds(2)
+            now = now + .milliseconds(2)
             if exchanges.count(upTo: received, sent, at: now) { exchanges.judge(overlaps: false) { [] } }
         }
         pass(upTo: 5, 0)

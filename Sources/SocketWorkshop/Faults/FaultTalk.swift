@@ -77,7 +77,9 @@ extension BytePattern {
     func matches(_ bytes: [UInt8]) -> Bool {
         switch self {
         case .literal(let literal):
-            bytes.withUnsafeBytes { if case .found = TerminatorSearch.find(literal, in: $0, from: 0) { true } else { false } }
+            bytes.withUnsafeBytes {
+                if case .found = TerminatorSearch.find(literal, in: $0, from: 0) { true } else { false }
+            }
         case .expression(let pattern): pattern.matches(bytes)
         }
     }

@@ -74,7 +74,8 @@ package struct FaultWord: Sendable {
     ]
 
     package static func names(_ parts: Part...) -> [String] {
-        all.filter { parts.contains($0.part) }.map(\.name)
+        // Two conditions begin with the same word.
+        all.filter { parts.contains($0.part) }.map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// Returns the row of an effect.

@@ -40,7 +40,7 @@ struct ExchangeFaultTests {
         mutating func answer(_ text: String) { pass(text, .target) }
 
         private mutating func pass(_ text: String, _ leg: RelayMachine.Leg) {
-            now += .microseconds(500)
+            now = now + .microseconds(500)
             absorb(faults.receive(Array(text.utf8), from: leg, now))
         }
 
@@ -129,7 +129,7 @@ struct ExchangeFaultTests {
         var talk = try Talk("on exchange 2 reset", "after question b reset")
         talk.ask("a")
         #expect(!talk.faults.snapshot.overlaps)
-        talk.now += .seconds(1)
+        talk.now = talk.now + .seconds(1)
         talk.ask("b")
         talk.answer("x")
         for _ in 1...3 {
