@@ -93,7 +93,7 @@ package final class FaultedPair: Sendable {
     }
 
     /// Adds rules. `former` are the connection's exchanges until now, or `nil` if they are not known.
-    package func add(_ rules: [NumberedFault], after former: ExchangeSnapshot?) {
+    package func add(_ rules: [NumberedFault], after former: ExchangeSnapshot? = nil) {
         change { faults, now in
             for rule in rules { faults.add(rule, after: former) }
             return faults.start(now)
