@@ -98,8 +98,11 @@ struct crun_socket {
   int64_t timeout;
 };
 
-// Reads the facts. `own` is a socket of the own network namespace. Returns 0, or errno.
-int crun_describe(int socket, int own, struct crun_socket *out);
+// The number of a socket's network namespace, or 0 where the kernel has none.
+uint64_t crun_space(int socket);
+
+// Reads the facts. `own` is the number of the own network namespace. Returns 0, or errno.
+int crun_describe(int socket, uint64_t own, struct crun_socket *out);
 
 // What /proc tells of a descriptor of another thread, where it may not be duplicated: see `crun_socket`, whose cookie is the
 // number of the socket's file. Returns 0, or errno.

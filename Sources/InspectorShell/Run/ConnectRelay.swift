@@ -21,6 +21,8 @@ package final class ConnectRelay: FaultTarget {
         package var target: SocketAddress
         /// The address that the program's socket is bound to, or `nil` if it is not.
         package var local: SocketAddress?
+        /// Whether it must be told that the connect has begun. A blocking connect only waits for its end.
+        package var heedsBeginning: Bool
         package var tell: @Sendable (Progress) -> Void
     }
 
@@ -82,7 +84,7 @@ package final class ConnectRelay: FaultTarget {
             }
             guard isShut else { return begin(wanted, number) }
             state.withLock { $0.shut.append((wanted, number)) }
-            wanted.tell(.begun)
+            if wanted.heedsBeginning { wanted.tell(.begun) }
         }
     }
 
@@ -98,7 +100,7 @@ package final class ConnectRelay: FaultTarget {
         pair.begin()
         // A target that failed at once says so before the end of this turn.
         if pair.target.session == nil, pair.faulted?.isHeld != true { return }
-        if pair.isAwaited { wanted.tell(.begun) }
+        if wanted.heedsBeginning, pair.isAwaited { wanted.tell(.begun) }
     }
 
     private func pair(_ wanted: Wanted, _ endpoint: Endpoint, _ number: UInt64) -> RelayedPair {
