@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CSockTUICalls.h"
+
 // The calls that a program under the filter makes, and that wait for an answer.
 enum crun_call {
   CRUN_CONNECT, CRUN_PEER_NAME, CRUN_OWN_NAME, CRUN_ERROR, CRUN_URING, CRUN_LISTEN, CRUN_EXEC,
@@ -29,7 +31,7 @@ struct crun_report {
 // MARK: In the new process
 
 // If `arguments` are those of a process that was started to become a program under the filter, becomes that program.
-// Returns only if they are not. The form is NAME --become DESCRIPTOR PATH ARGUMENTS...
+// Returns only if they are not. The form is NAME --become DESCRIPTOR PATH ARGUMENTS..., or --become-traced.
 void crun_become(char *const *arguments);
 
 // MARK: In this process
