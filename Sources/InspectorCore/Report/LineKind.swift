@@ -32,6 +32,7 @@ package struct LineKind {
             LineKind(
                 "exchange", "with `--exchanges`: one question with its answer, once it is over",
                 .exchange(nil)),
+            LineKind("call", "with `run --calls`: one system call on a socket, once it is over", .call(nil)),
             LineKind("warning", "a lint found something; once, when it appears", .warning(nil, remedy: nil)),
             LineKind(
                 "engine",

@@ -36,6 +36,8 @@ package struct ChildState: Equatable, Sendable {
     package var phase = Phase.starting
     /// What does not come there.
     package var passed = PassedConnects()
+    /// Which of its calls are missing, or `nil` if they are not traced.
+    package var callLosses: CallLosses?
     /// Why it is offered proxies although its connects were to be taken, as a sentence, or `nil`.
     package var note: String?
 
@@ -92,7 +94,12 @@ package struct ChildState: Equatable, Sendable {
     }
 
     /// What is not as the user may expect, as phrases.
-    package var remarks: [String] { (note.map { [$0] } ?? []) + passed.phrases }
+    package var remarks: [String] { (note.map { [$0] } ?? []) + passed.phrases + unseenCalls }
+
+    private var unseenCalls: [String] {
+        let phrases = callLosses?.phrases ?? []
+        return phrases.isEmpty ? [] : ["not shown: " + phrases.joined(separator: ", ")]
+    }
 
     /// Whether it ended and this program saw none of its traffic.
     package var wasUnseen: Bool {
@@ -128,8 +135,10 @@ package struct ChildNews: Equatable, Sendable {
     /// Its output since the last news. `dropped` is the number of bytes dropped before it.
     package var output: [UInt8]
     package var dropped: Int
+    /// The calls that began or ended since then, in that order.
+    package var calls: [SocketCall]
 
-    package init(_ state: ChildState, output: [UInt8] = [], dropped: Int = 0) {
-        (self.state, self.output, self.dropped) = (state, output, dropped)
+    package init(_ state: ChildState, output: [UInt8] = [], dropped: Int = 0, calls: [SocketCall] = []) {
+        (self.state, self.output, self.dropped, self.calls) = (state, output, dropped, calls)
     }
 }

@@ -109,6 +109,8 @@ package enum ErrnoWords {
         2: "no such file", 13: "permission denied", 24: "too many open files", 32: "broken pipe",
         90: "message too long",
         98: "address in use", 99: "address not available", 101: "network unreachable", 103: "aborted",
+        4: "interrupted", 11: "would block", 512: "interrupted", 513: "interrupted", 514: "interrupted",
+        516: "interrupted",
         104: "reset by peer", 110: "timed out", 111: "refused", 113: "no route to host",
     ]
 

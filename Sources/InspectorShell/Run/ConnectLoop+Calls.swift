@@ -118,10 +118,11 @@ extension ConnectLoop {
         taken[facts.cookie] = connect
         if !isNonblocking { waiting.insert(facts.cookie) }
         let (inbox, cookie) = (inbox, facts.cookie)
-        relay.want(
-            ConnectRelay.Wanted(
-                cookie: cookie, target: address, local: local.isUnspecified ? nil : local.address
-            ) { @Sendable progress in inbox.post(.progress(cookie: cookie, progress)) })
+        var wanted = ConnectRelay.Wanted(
+            cookie: cookie, target: address, local: local.isUnspecified ? nil : local.address
+        ) { @Sendable progress in inbox.post(.progress(cookie: cookie, progress)) }
+        if isTraced { wanted.file = crun_file(socket) }
+        relay.want(wanted)
     }
 
     /// Handles a further call for the same socket. The kernel ignores its address.

@@ -14,6 +14,8 @@ final class ConnectLoop {
     let inbox: ConnectInbox
     let relay: ConnectRelay
     let passed: PassedTally
+    /// Whether the program's calls are traced.
+    let isTraced: Bool
     let doors = RelayDoors()
     /// The program's sockets whose connects were taken, by their numbers.
     var taken: [UInt64: TakenConnect] = [:]
@@ -28,8 +30,10 @@ final class ConnectLoop {
     private static let checkInterval = Duration.seconds(1)
 
     init(
-        _ gift: crun_gift, _ access: SocketAccess, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally
+        _ gift: crun_gift, _ access: SocketAccess, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally,
+        isTraced: Bool
     ) {
+        self.isTraced = isTraced
         (filter, self.access, self.inbox, self.relay, self.passed) = (gift.filter, access, inbox, relay, passed)
         memory = crun_map(gift.memory)
     }

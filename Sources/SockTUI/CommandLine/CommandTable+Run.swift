@@ -28,6 +28,9 @@ extension CommandTable {
         ) {
             (path, request) throws(UsageError) in request.run.input = path
         },
+        Option(name: "--calls", commands: ["run"], help: "show CMD's system calls on sockets; costs CMD time") {
+            (_, request) throws(UsageError) in request.run.showsCalls = true
+        },
         Option(name: "--tty", commands: ["run"], help: "give CMD a terminal of its own, in pane 5") {
             (_, request) throws(UsageError) in request.run.hasTerminal = true
         },

@@ -51,6 +51,7 @@ struct EffectRunner: Sendable {
 
     /// Requests a snapshot, which arrives as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
+        child.collect()
         sources.requestSnapshot(request) { @Sendable [inbox, sources, peers, child] snapshot in
             // The present peers say nothing about a past state.
             if snapshot.moment.map({ $0.isLive && $0.shown == nil }) ?? true {
