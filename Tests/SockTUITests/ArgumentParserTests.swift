@@ -79,6 +79,12 @@ struct ArgumentParserTests {
         wanted.hasTerminal = true
         #expect(try parse("run --tty -- psql").opening == [.run(wanted)])
         #expect(wanted.environment(["TERM=xterm", "LINES=9", "A=1"], proxies: [:]) == ["A=1", "TERM=dumb"])
+        wanted = RunRequest(["nc"])
+        wanted.showsCalls = true
+        #expect(try parse("run --calls --json nc").opening == [.run(wanted)])
+        #expect(throws: UsageError("--calls", "cannot be used with --proxy, where no connect is taken")) {
+            try parse("run --calls --proxy http nc")
+        }
         #expect(throws: UsageError("--stdin", "works only with run")) { try parse("connect h:1 --stdin x") }
     }
 

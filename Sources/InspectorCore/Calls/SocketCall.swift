@@ -120,9 +120,4 @@ package struct CallLedger: Equatable, Sendable {
         dropped += latest.count - limit
         latest.removeFirst(latest.count - limit)
     }
-
-    /// Returns the calls that wait on a session, the one that waits longest first.
-    package func waiting(on id: SocketID) -> [SocketCall] {
-        waiting.values.filter { $0.id == id }.sorted { ($0.began, $0.thread) < ($1.began, $1.thread) }
-    }
 }

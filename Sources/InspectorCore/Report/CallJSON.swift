@@ -42,7 +42,8 @@ extension FactTeller {
             tell("began", call?.began, "when it began")
             tell(
                 "took_s", call?.took,
-                "how long it took; null if it still waits. Without `returned_bytes` and `errno`, its thread ended in it")
+                "how long it took; null if it still waits. Without `returned_bytes` and `errno`, its thread ended in it"
+            )
         }
     }
 }

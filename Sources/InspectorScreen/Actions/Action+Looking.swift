@@ -81,6 +81,14 @@ extension Action {
                 $0.listExchanges(slowestFirst: $1)
             }),
         Action(
+            "calls",
+            takes: .arguments(
+                "[all]", "run --calls: list the system calls on this connection, or on all sockets", words: ["all"],
+                Instruction.isAll
+            ) {
+                $0.listCalls(ofAll: $1)
+            }),
+        Action(
             "search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .traffic, .events], "next match")),
         Action(
             "search-previous", .change { $0.searchAgain(-1) },

@@ -57,6 +57,12 @@ extension Instruction {
         return !word.isEmpty
     }
 
+    static func isAll(_ arguments: Arguments) throws(Failure) -> Bool {
+        let word = arguments.text
+        guard ["", "all"].contains(word) else { throw arguments.unknown(word, ["all"]) }
+        return !word.isEmpty
+    }
+
     static func isOn(_ arguments: Arguments) throws(Failure) -> Bool {
         let word = arguments.text
         guard ["on", "off"].contains(word) else { throw arguments.unknown(word, ["on", "off"]) }

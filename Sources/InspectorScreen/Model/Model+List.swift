@@ -223,7 +223,8 @@ extension Model {
     }
 
     mutating func selectFound() {
-        if let match = list.found?.current { select(match.socket) }
+        guard let match = list.found?.current, match.call == nil || match.call?.id != nil else { return }
+        select(match.socket)
     }
 
     /// Shows the result at the cursor, in the traffic of its connection.
@@ -232,12 +233,18 @@ extension Model {
             notice = hint(list.found?.progress.isOver == false ? "nothing found yet" : "nothing was found")
             return
         }
+        guard match.call == nil || match.call?.id != nil else {
+            notice = hint("fd \(match.call?.descriptor ?? 0) is not a connection through the relay")
+            return
+        }
         guard shared.shown?.socket(match.socket) != nil else {
             notice = hint("\(match.socket) is no longer listed")
             return
         }
         select(match.socket)
         showTraffic(composing: false)
+        // A call has no place there.
+        guard match.call == nil else { return }
         traffic.awaitTraffic(
             at: TrafficMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request?.search)
         showAwaitedMatch()

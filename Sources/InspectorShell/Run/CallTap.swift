@@ -19,10 +19,10 @@ final class CallTap: Sendable {
     private let tracer: crun_tracer
     private let relay: ConnectRelay
 
-    /// The kinds by their places in the tracer's table.
-    private static let kinds: [SocketCall.Kind?] = (0...)
-        .lazy.map { crun_call_name(Int32($0)) }.prefix { $0 != nil }
-        .map { $0.flatMap { SocketCall.Kind(rawValue: String(cString: $0)) } }
+    /// The tracer's table. A call that is not handed on has no name.
+    static let names: [String] = (0...).lazy.map { crun_call_name(Int32($0)) }.prefix { $0 != nil }
+        .map { $0.map { String(cString: $0) } ?? "" }
+    private static let kinds = names.map { SocketCall.Kind(rawValue: $0) }
 
     /// The most that are copied at once.
     private static let piece = 512

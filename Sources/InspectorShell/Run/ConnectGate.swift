@@ -43,7 +43,8 @@ struct ConnectGate {
     func wrap(_ spawn: Spawn, isTraced: Bool) -> Spawn {
         var wrapped = spawn
         wrapped.path = "/proc/self/exe"
-        wrapped.arguments = ["socktui", isTraced ? "--become-traced" : "--become", "\(theirs)", spawn.path] + spawn.arguments
+        wrapped.arguments =
+            ["socktui", isTraced ? "--become-traced" : "--become", "\(theirs)", spawn.path] + spawn.arguments
         wrapped.inherited = theirs
         return wrapped
     }

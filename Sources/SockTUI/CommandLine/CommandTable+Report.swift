@@ -109,6 +109,9 @@ extension CommandTable.Request {
         if !isJSON, script == nil, report.payload != nil {
             throw UsageError("--payload", "needs --json, or unread bytes in a --script")
         }
+        if run.showsCalls, run.via != .connect {
+            throw UsageError("--calls", "cannot be used with --proxy, where no connect is taken")
+        }
         if !isJSON, report.exchanges { throw UsageError("--exchanges", "needs --json") }
         for option in [report.payload.map { _ in "--payload" }, report.exchanges ? "--exchanges" : nil] {
             guard let option, invocation.opening.contains(where: \.isAttach) else { continue }

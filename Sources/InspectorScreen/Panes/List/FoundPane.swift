@@ -33,7 +33,27 @@ package struct FoundPane: Equatable, Sendable {
             + exchanges.filter { $0.exchange?.answer != nil }.sorted { time($0) > time($1) }
     }
 
+    /// Lists system calls in the order in which they ended, of one session or of all. The cursor is on the last.
+    init(calls id: SocketID?, _ calls: [FoundMatch]) {
+        (request, callsOf, listsCalls) = (nil, id, true)
+        progress = FindProgress(number: 0)
+        progress.isOver = true
+        matches = calls
+        cursor = max(0, calls.count - 1)
+    }
+
     private var isSlowestFirst = false
+    /// Whether system calls are listed, and of which session, or `nil` for all.
+    private(set) var listsCalls = false
+    private(set) var callsOf: SocketID?
+
+    /// Lists system calls anew. The cursor stays on its call, or follows the last.
+    mutating func refresh(_ calls: [FoundMatch]) {
+        let (followsLast, chosen) = (cursor >= matches.count - 1, current?.call)
+        matches = calls
+        let place = matches.lastIndex { $0.call?.began == chosen?.began && $0.call?.thread == chosen?.thread }
+        cursor = followsLast ? max(0, calls.count - 1) : place ?? 0
+    }
 
     /// The result with the cursor, or `nil` if there is none.
     package var current: FoundMatch? { matches.indices.contains(cursor) ? matches[cursor] : nil }
@@ -57,6 +77,7 @@ package struct FoundPane: Equatable, Sendable {
     /// `37 matches in 12 of 2000 connections; not kept: 3 older items`
     package var words: String {
         guard let request else {
+            if listsCalls { return Format.count(matches.count, "call") + ", the latest last" }
             let order = isSlowestFirst ? "the slowest first" : "the latest last; :exchanges slowest sorts them"
             return Format.count(matches.count, "question") + ", " + order
         }

@@ -7,7 +7,8 @@ enum FoundView {
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
         let columns = Columns(width: width, idWidth: model.shared.summary.idWidth)
         if found.request == nil {
-            canvas.draw(ExchangeRows.heading(width), row: 0, in: rect.top(1), model.glyphs)
+            let heading = found.listsCalls ? CallRows.heading(width) : ExchangeRows.heading(width)
+            canvas.draw(heading, row: 0, in: rect.top(1), model.glyphs)
         } else {
             heading(found, columns, model, rect.top(1), on: &canvas)
         }
@@ -17,6 +18,7 @@ enum FoundView {
             let match = found.matches[index]
             let line =
                 match.exchange.map { ExchangeRows.line($0, isSelected: isSelected, width, model) }
+                ?? match.call.map { CallRows.line($0, isSelected: isSelected, width, model) }
                 ?? line(match, isSelected: isSelected, columns, model)
             canvas.draw(line, row: row, in: body.left(width), model.glyphs)
             if isSelected {
