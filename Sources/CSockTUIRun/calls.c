@@ -79,7 +79,7 @@ enum { PLACES = 1 << 16 };
 
 // One process writes, and one reads. Both numbers only grow.
 struct crun_calls {
-  _Atomic uint64_t written, taken, lost, strange;
+  _Atomic uint64_t written, taken, lost, strange, hidden;
   struct crun_traced_call places[PLACES];
 };
 
@@ -115,6 +115,8 @@ int crun_put_call(struct crun_calls *calls, const struct crun_traced_call *call)
 
 void crun_count_strange(struct crun_calls *calls) { atomic_fetch_add(&calls->strange, 1); }
 
+void crun_count_hidden(struct crun_calls *calls) { atomic_fetch_add(&calls->hidden, 1); }
+
 int crun_take_calls(struct crun_calls *calls, struct crun_traced_call *out, int most) {
   uint64_t taken = atomic_load_explicit(&calls->taken, memory_order_relaxed);
   uint64_t written = atomic_load_explicit(&calls->written, memory_order_acquire);
@@ -127,3 +129,5 @@ int crun_take_calls(struct crun_calls *calls, struct crun_traced_call *out, int 
 uint64_t crun_lost_calls(const struct crun_calls *calls) { return atomic_load(&calls->lost); }
 
 uint64_t crun_strange_programs(const struct crun_calls *calls) { return atomic_load(&calls->strange); }
+
+uint64_t crun_hidden_programs(const struct crun_calls *calls) { return atomic_load(&calls->hidden); }

@@ -25,8 +25,8 @@ struct process {
   int id, threads;
   // The calls under way that free a number. Until they are over, nothing new is remembered.
   int closing;
-  // Whether others may change its descriptors.
-  int shares;
+  // Whether others may change its descriptors, and whether they may not be looked at.
+  int shares, is_hidden;
   // The file of a socket, NO_SOCKET, or 0 if it is not known.
   uint64_t *files;
   int count;
@@ -148,7 +148,14 @@ static uint64_t file_of(struct thread *thread, int descriptor) {
   struct stat facts;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", thread->id, descriptor);
   // A number that is free is none for the moment.
-  if (descriptor < 0 || stat(path, &facts) < 0) return NO_SOCKET;
+  if (descriptor < 0) return NO_SOCKET;
+  if (stat(path, &facts) < 0) {
+    if ((errno == EACCES || errno == EPERM) && !thread->process->is_hidden) {
+      thread->process->is_hidden = 1;
+      crun_count_hidden(tracer.calls);
+    }
+    return NO_SOCKET;
+  }
   uint64_t file = S_ISSOCK(facts.st_mode) ? facts.st_ino : NO_SOCKET;
   if (place && thread->process->closing == 0) *place = file;
   return file;
@@ -233,7 +240,7 @@ static void begin_program(struct thread *thread) {
     struct thread *caller = tracer.threads[former % MOST_NUMBERS];
     if (caller) remove_thread(caller);
   }
-  thread->process->shares = thread->process->closing = 0;
+  thread->process->shares = thread->process->closing = thread->process->is_hidden = 0;
   forget(thread->process, 0, MOST_FILES);
   tracer.is_live = 1;
   struct ptrace_syscall_info info;

@@ -51,6 +51,7 @@ int crun_make_calls(void);
 // Hands a record on, or counts it. Returns 0 if there was no room.
 int crun_put_call(struct crun_calls *calls, const struct crun_traced_call *call);
 void crun_count_strange(struct crun_calls *calls);
+void crun_count_hidden(struct crun_calls *calls);
 
 // Traces what it was let to trace, until there is none of it.
 _Noreturn void crun_trace(struct crun_calls *calls, int watch);

@@ -54,7 +54,8 @@ void crun_unmap_calls(struct crun_calls *calls);
 // Takes up to `most` records, in their order. Returns how many.
 int crun_take_calls(struct crun_calls *calls, struct crun_traced_call *out, int most);
 
-// How many calls ended for which there was no room, and how many programs for another machine, such as 32-bit ones, were
-// executed: their calls are not seen.
+// How many calls ended for which there was no room, and how many programs' calls are not seen: those for another machine,
+// such as 32-bit ones, and those that have cleared their dumpable flag, so that their descriptors may not be looked at.
 uint64_t crun_lost_calls(const struct crun_calls *calls);
 uint64_t crun_strange_programs(const struct crun_calls *calls);
+uint64_t crun_hidden_programs(const struct crun_calls *calls);

@@ -76,15 +76,23 @@ package struct CallLosses: Equatable, Sendable {
     package var lost: UInt64
     /// The programs for another machine that were executed, whose calls are not seen.
     package var strangePrograms: UInt64
+    /// The programs that may not be looked into.
+    package var hiddenPrograms: UInt64
 
-    package init(lost: UInt64 = 0, strangePrograms: UInt64 = 0) {
-        (self.lost, self.strangePrograms) = (lost, strangePrograms)
+    package init(lost: UInt64 = 0, strangePrograms: UInt64 = 0, hiddenPrograms: UInt64 = 0) {
+        (self.lost, self.strangePrograms, self.hiddenPrograms) = (lost, strangePrograms, hiddenPrograms)
     }
 
     /// What is not shown, as phrases.
     package var phrases: [String] {
         (lost > 0 ? [Format.count(Int(clamping: lost), "call") + " that came too fast"] : [])
-            + (strangePrograms > 0 ? ["the calls of \(strangePrograms) 32-bit programs"] : [])
+            + (strangePrograms > 0 ? ["the calls of \(programs(strangePrograms, "32-bit program"))"] : [])
+            + (hiddenPrograms > 0
+                ? ["those of \(programs(hiddenPrograms, "program")) that may not be looked into"] : [])
+    }
+
+    private func programs(_ count: UInt64, _ noun: String) -> String {
+        Format.count(Int(clamping: count), noun)
     }
 }
 

@@ -80,6 +80,9 @@ extension FactTeller {
             tell("signal", signal, "the name of the signal that ended it")
             tell("connections", connections, "how many it made through the relay")
             tell.always("not_shown", child?.passed.total, "how many connects went past the relay")
+            tell(
+                "calls_not_shown", child?.callLosses?.lost,
+                "with `--calls`: how many came faster than they were read; otherwise null")
             tell("problem", problem, "the reason if it could not be started")
         }
     }

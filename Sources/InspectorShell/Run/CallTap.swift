@@ -48,7 +48,8 @@ final class CallTap: Sendable {
                 }
             }
             state.losses = CallLosses(
-                lost: crun_lost_calls(memory), strangePrograms: crun_strange_programs(memory))
+                lost: crun_lost_calls(memory), strangePrograms: crun_strange_programs(memory),
+                hiddenPrograms: crun_hidden_programs(memory))
         }
     }
 
