@@ -22,8 +22,8 @@ extension Picture {
         [
             "detail-long", "detail-closed", "tls-queued", "tls-asking", "tls-secure", "ws-opening", "ws-refused",
             "ws-half", "ws-open", "ws-closed", "ws-heads", "ws-passing-client", "ws-passing-broken", "host-detail",
-            "host-listener", "host-unread", "start-many", "start-chosen", "found", "exchanges", "calls",
-            "host-programs", "relay",
+            "host-listener", "host-unread", "start-many", "start-chosen", "found", "exchanges", "host-programs",
+            "relay",
         ].map { part(.pane, $0) }
         + ["found", "exchanges", "host-programs", "relay"].map { part(.pane, $0, Size(120, 35)) }
         + ["talk-hex", "dissected", "relay-talk", "ws-talk", "ws-talk-hex", "ws-passing-talk"].map {
