@@ -49,6 +49,10 @@ enum Program {
         case .metrics(let endpoint):
             return withLints(invocation) { MetricsRun.run(endpoint, invocation.host, $0) }
         case .hostCheck: return withLints(invocation) { HostRun.check(invocation.host, $0) }
+        case .hostNeeds(let isJSON):
+            let grounds = HostGrounds.find()
+            let text = isJSON ? HostNeed.json(grounds).text : HostNeed.lines(grounds).joined(separator: "\n")
+            return show(text + "\n")
         case .help(let topic): return show((topic.flatMap(HelpText.text) ?? HelpText.short) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)

@@ -54,6 +54,12 @@ package struct Pcap: ~Copyable {
 
     deinit { library.close(handle) }
 
+    /// Why libpcap can't be loaded, or `nil` if it can.
+    package static var libraryProblem: String? {
+        do throws(AttachError) { _ = try load(CaptureTarget(interface: "").libraries) } catch { return error.sentence }
+        return nil
+    }
+
     /// The descriptor that is readable while packets are waiting.
     package var descriptor: Int32 { library.get_selectable_fd(handle) }
 

@@ -56,6 +56,9 @@ extension CommandTable {
     private static let screens: Set<String> = ["attach", "host"]
 
     static let hostOptions: [Option] = [
+        Option(name: "--host", commands: ["config"], help: "what works on this host, and what does not and why") {
+            (_, request) throws(UsageError) in request.tellsHost = true
+        },
         Option(name: "--check", commands: ["host"], help: "print what is wrong; exit 1 if anything is") {
             (_, request) throws(UsageError) in request.checksHost = true
         },

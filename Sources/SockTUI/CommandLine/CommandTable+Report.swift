@@ -7,7 +7,7 @@ extension CommandTable {
     /// The options of runs without a screen.
     static let reportOptions: [Option] = [
         Option(
-            name: "--json", commands: runs.union(["why", "replay", "sweep"]),
+            name: "--json", commands: runs.union(["why", "replay", "sweep", "config"]),
             help: "print what happens as JSON Lines; needs no terminal"
         ) {
             (_, request) throws(UsageError) in request.isJSON = true

@@ -75,6 +75,8 @@ enum CommandTable {
         var run = RunRequest([])
         /// Whether `host` prints problems instead of showing a screen.
         var checksHost = false
+        /// Whether `config` prints what this host allows.
+        var tellsHost = false
         /// Where `host` serves metrics, or `-` to print them.
         var metrics: String?
 
@@ -146,9 +148,11 @@ enum CommandTable {
     static let printers: [Printer] =
         [captureCommand, exportCommand, controlCommand] + replayCommands + hostCommands + [
             Printer(name: "config", help: "print the configuration, and where it is") {
-                (words, _) throws(UsageError) in
-                guard let extra = words.first else { return .configuration }
-                throw UsageError(extra, "config takes no operand; write --config FILE")
+                (words, request) throws(UsageError) in
+                if let extra = words.first { throw UsageError(extra, "config takes no operand; write --config FILE") }
+                if request.tellsHost { return .hostNeeds(isJSON: request.isJSON) }
+                if request.isJSON { throw UsageError("--json", "needs --host; the configuration is TOML") }
+                return .configuration
             },
             Printer(name: "completions", operands: .text("SHELL"), help: "completions for bash, zsh or fish") {
                 (words, _) throws(UsageError) in
