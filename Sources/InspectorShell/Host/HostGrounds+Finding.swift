@@ -46,9 +46,11 @@ extension HostGrounds {
 
     private mutating func tryCalls(_ system: HostSystem) {
         do throws(HostObserver.Problem) { _ = try HostObserver(system).look() } catch { diagnosis = error.sentence }
-        do throws(HostSystem.Failure) { close(try system.duplicate(getpid(), STDERR_FILENO)) } catch {
+        let own = open("/proc/self", O_RDONLY | O_CLOEXEC)
+        do throws(HostSystem.Failure) { close(try system.duplicate(getpid(), own)) } catch {
             duplicate = POSIXErrno(error.number).words
         }
+        close(own)
         let address = UInt64(UInt(bitPattern: environ))
         do throws(HostSystem.Failure) { _ = try system.memory(getpid(), address, 8) } catch {
             memory = POSIXErrno(error.number).words
