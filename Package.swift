@@ -137,4 +137,3 @@ let package = Package(
         .testTarget(name: "SoundnessTests", swiftSettings: strict),
     ]
 )
-package.targets.removeAll { $0.type == .test && !["InspectorCoreTests","SockTUITests","SoundnessTests"].contains($0.name) }
