@@ -1,6 +1,7 @@
 // The process that becomes the program: its filter, and the guard that lets calls pass when nobody answers them.
 #define _GNU_SOURCE
 #include "CSockTUIRun.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -147,7 +148,9 @@ static _Noreturn void fail(int socket, int step, int status) {
 }
 
 void crun_become(char *const *arguments) {
-  if (!arguments[0] || !arguments[1] || strcmp(arguments[1], "--become") != 0) return;
+  if (!arguments[0] || !arguments[1]) return;
+  const int is_traced = strcmp(arguments[1], "--become-traced") == 0;
+  if (!is_traced && strcmp(arguments[1], "--become") != 0) return;
   if (!arguments[2] || !arguments[3] || !arguments[4]) return;
   int socket = atoi(arguments[2]);
   // A person who types the word gets an error from the parser of options.
@@ -160,16 +163,21 @@ void crun_become(char *const *arguments) {
   if (watched < 0) fail(socket, 1, 126);
   int memory = memfd_create("socktui-waiting", MFD_CLOEXEC);
   if (memory < 0 || ftruncate(memory, CRUN_MEMORY) < 0) fail(socket, 1, 126);
+  // Before the filter, which the tracer must not have.
+  struct crun_tracer tracer = {.error = ECANCELED};
+  if (is_traced) tracer = crun_start_tracer();
   struct crun_gift gift = {install(), watched, memory};
   if (gift.filter < 0) fail(socket, 2, 126);
   struct crun_gift for_guard = {gift.filter, memory, memory};
   if (!send_report(watched, none, &for_guard) || !send_report(socket, none, &gift)) fail(socket, 1, 126);
+  if (is_traced && !crun_send_tracer(socket, tracer)) fail(socket, 1, 126);
   close(gift.filter);
   close(watched);
   char word;
   ssize_t count;
   while ((count = read(socket, &word, 1)) < 0 && errno == EINTR) {}
   if (count != 1) _exit(126);
+  if (tracer.error == 0 && crun_install_trace() < 0) fail(socket, 2, 126);
   execv(arguments[3], arguments + 4);
   fail(socket, 3, errno == ENOENT ? 127 : 126);
 }

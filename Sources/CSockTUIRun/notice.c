@@ -112,14 +112,15 @@ int crun_name(int socket, void *address) {
 
 uint64_t crun_cookie(int socket) { return cookie(socket, SO_COOKIE); }
 
-int crun_describe(int socket, int own, struct crun_socket *out) {
+uint64_t crun_space(int socket) { return cookie(socket, SO_NETNS_COOKIE); }
+
+int crun_describe(int socket, uint64_t own, struct crun_socket *out) {
   memset(out, 0, sizeof *out);
   if ((out->family = option(socket, SO_DOMAIN)) < 0) return errno;
   out->type = option(socket, SO_TYPE);
   out->protocol = option(socket, SO_PROTOCOL);
   out->cookie = crun_cookie(socket);
-  // Where the kernel has no such cookie, both are 0.
-  out->is_foreign = cookie(socket, SO_NETNS_COOKIE) != cookie(own, SO_NETNS_COOKIE);
+  out->is_foreign = crun_space(socket) != own;
   out->is_fast_open = option_of(socket, IPPROTO_TCP, TCP_FASTOPEN_CONNECT) > 0;
   out->is_nonblocking = (fcntl(socket, F_GETFL) & O_NONBLOCK) != 0;
   char device[16] = "";

@@ -147,9 +147,10 @@ struct KnownSockets {
         }
         for place in sockets.indices where sockets[place].transport.isUnix {
             let peer = sockets[place].peerInode
-            let name = (peer == 0 ? queued[sockets[place].inode] : peer).flatMap { names[$0] }
-            guard sockets[place].peer != name else { continue }
-            sockets[place].peer = name
+            let listener = peer == 0 ? queued[sockets[place].inode] ?? 0 : 0
+            let name = names[peer == 0 ? listener : peer]
+            guard sockets[place].peer != name || sockets[place].listenerInode != listener else { continue }
+            (sockets[place].peer, sockets[place].listenerInode) = (name, listener)
             told.insert(sockets[place].id)
         }
     }

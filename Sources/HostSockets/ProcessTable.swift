@@ -136,8 +136,9 @@ struct ProcessTable {
     /// Returns the first program that has a socket open right now.
     mutating func program(of inode: UInt64) -> PeerEnd.Program? {
         while let owner = owners[inode]?.first {
-            guard isHeld(inode, by: owner), let stat = entries[owner.process]?.stat else { continue }
-            return PeerEnd.Program(process: Int(owner.process), name: stat.command, descriptor: owner.descriptor)
+            guard isHeld(inode, by: owner), let entry = entries[owner.process] else { continue }
+            let name = entry.name.isEmpty ? entry.stat.command : entry.name
+            return PeerEnd.Program(process: Int(owner.process), name: name, descriptor: owner.descriptor)
         }
         return nil
     }

@@ -52,7 +52,7 @@ extension HostObserver {
         defer { close(copy) }
         var facts = stat()
         guard fstat(copy, &facts) == 0, UInt64(facts.st_ino) == socket.inode else {
-            throw Problem(sentence: "descriptor \(descriptor) of process \(process) is now another socket")
+            throw Problem(sentence: "descriptor \(descriptor) of process \(process) is now a different socket")
         }
         var found = UnreadBytes()
         found.options = UnreadBytes.Options(copy, socket.transport)
@@ -77,11 +77,11 @@ extension HostObserver {
     private static func objection(_ socket: HostSocket, _ copy: Int32, _ unread: Int64?) -> String? {
         if socket.isListening { return "it is a listener" }
         guard unread ?? socket.receiveQueue ?? 0 > 0 else { return "nothing is unread" }
-        if csystem_peek_offset(copy) >= 0 { return "its program uses SO_PEEK_OFF, which peeking would move" }
-        if csystem_has_kernel_tls(copy) != 0 { return "the kernel does its TLS, and peeking would decrypt" }
+        if csystem_peek_offset(copy) >= 0 { return "its program uses SO_PEEK_OFF, and peeking would move it" }
+        if csystem_has_kernel_tls(copy) != 0 { return "it uses kernel TLS, and peeking would decrypt" }
         var entry = pollfd(fd: copy, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, 0) >= 0, Int32(entry.revents) & (POLLERR | POLLHUP | POLLNVAL) == 0 else {
-            return "an error is pending, which peeking would clear"
+            return "an error is pending, and peeking would clear it"
         }
         return nil
     }

@@ -49,6 +49,10 @@ enum Program {
         case .metrics(let endpoint):
             return withLints(invocation) { MetricsRun.run(endpoint, invocation.host, $0) }
         case .hostCheck: return withLints(invocation) { HostRun.check(invocation.host, $0) }
+        case .hostNeeds(let isJSON):
+            let grounds = HostGrounds.find()
+            let text = isJSON ? HostNeed.json(grounds).text : HostNeed.lines(grounds).joined(separator: "\n")
+            return show(text + "\n")
         case .help(let topic): return show((topic.flatMap(HelpText.text) ?? HelpText.short) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
@@ -82,7 +86,7 @@ enum Program {
             return report(.text, isOnce: false, invocation)
         case .terminal where invocation.program?.input == "-" && isatty(STDIN_FILENO) == 1:
             return complain(
-                "--stdin: - is the terminal, which the screen reads; --tty gives CMD one of its own", status: .usage)
+                "--stdin: - is the terminal, which the screen reads; --tty gives CMD its own", status: .usage)
         case .terminal where invocation.report.span != nil:
             return complain("--for: needs --once, --json or a pipe; a screen runs until you quit", status: .usage)
         default: return TerminalRun.run(invocation, configuration)
@@ -132,7 +136,10 @@ enum Program {
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
         if invocation.recording.path == "-", form != .text {
-            return complain("--record: - is standard output, which has other output in this run", status: .usage)
+            return complain("--record: - is standard output, which this run already uses", status: .usage)
+        }
+        if form != .json, invocation.program?.showsCalls == true {
+            return complain("--calls: needs a screen, a --script or --json, which show the calls", status: .usage)
         }
         let configuration: Configuration
         do { configuration = try ConfigFile.givenConfiguration(invocation) } catch {
@@ -204,7 +211,7 @@ enum Program {
         case .written, .nobodyReads: return status
         case .failed(let number):
             return complain("standard output: \(String(cString: strerror(number)))", status: .failure)
-        case .interrupted: return complain("standard output: its reader did not read the last lines", status: .failure)
+        case .interrupted: return complain("standard output: the reader did not take the last lines", status: .failure)
         }
     }
 }

@@ -54,7 +54,7 @@ enum TerminalRun {
         var options = Model.Options(invocation, configuration, drawsUnicode: terminal.drawsUnicode)
         sources.keepHistory(configuration, invocation)
         if configuration.mouse { terminal.hearMouse(true) }
-        log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")
+        log.note("socktui \(CommandTable.version) started, \(terminal.colours) colors")
         options.keepsHistory = sent != nil
         let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
         if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
@@ -92,8 +92,8 @@ enum TerminalRun {
     /// Causes a real trap, such as an index out of range.
     private static func crash(_ place: Invocation.Trap) {
         switch place {
-        case .main: fatalError("trap asked for")
-        case .thread: DispatchQueue.global().async { @Sendable in fatalError("trap asked for on a thread") }
+        case .main: fatalError("trap requested")
+        case .thread: DispatchQueue.global().async { @Sendable in fatalError("trap requested on a thread") }
         }
     }
 }

@@ -142,13 +142,13 @@ package struct ExportIndex: Sendable {
     private static let handshake: UInt8 = 22
 
     private func obstacle(_ row: ExportRow) -> String? {
-        if !row.isStream { return "its datagrams have \(row.flows.count) address pairs, and this exports only one" }
+        if !row.isStream { return "its datagrams have \(row.flows.count) address pairs, but only one can be exported" }
         let clear = row.flows.filter { $0 != row.flow }
         guard row.isPlaintext,
             let first = clear.lazy.compactMap({ flows[$0].firstByte }).first, first != Self.handshake
         else { return nil }
         let bytes = clear.reduce(UInt64(0)) { $0 + packets.sessions[$1].sent + packets.sessions[$1].received }
-        return "it has \(bytes) bytes from before TLS began or of its records, and this exports only one conversation"
+        return "it has \(bytes) bytes from before TLS or of TLS records, and only one conversation can be exported"
     }
 
     private func row(of index: Int, _ session: CapturedSession) -> ExportRow {

@@ -23,7 +23,8 @@ package struct RecordedRequest: Equatable, Sendable {
                 requests.append(request)
             } catch {
                 guard requests.isEmpty else {
-                    throw ExportProblem("what follows its request \(requests.count) cannot be sent: \(error.sentence)")
+                    throw ExportProblem(
+                        "what follows its request \(requests.count) cannot be resent: \(error.sentence)")
                 }
                 throw error
             }

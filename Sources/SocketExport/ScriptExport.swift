@@ -18,10 +18,10 @@ package enum ScriptExport {
         guard turns.contains(where: { $0.side == .client }) else { throw ExportProblem("its client sent nothing") }
         // A blank or a newline would begin another word or step.
         guard !row.target.isEmpty, row.target.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
-            throw ExportProblem("its address has blanks or control characters, so no script can connect to it")
+            throw ExportProblem("its address has spaces or control characters, so no script can connect to it")
         }
         var lines = [
-            "# The client's part of \(row.id). To play it to another server, change the address.",
+            "# The client's part of \(row.id). To replay it to another server, change the address.",
             "connect \(row.target)", "wait connected",
         ]
         for (index, turn) in turns.enumerated() {
@@ -38,7 +38,7 @@ package enum ScriptExport {
                 if let text = awaited(turn.bytes) {
                     lines.append("wait \(patience) \(text)")
                 } else if index + 1 < turns.count {
-                    lines.append("# \(turn.bytes.count) bytes without text to wait for arrived here")
+                    lines.append("# \(turn.bytes.count) bytes arrived here without text to wait for")
                 }
             }
         }

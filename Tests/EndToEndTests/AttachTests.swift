@@ -72,7 +72,7 @@ struct AttachTests {
         try tmux.keys("k")
         try tmux.keys("j")
         try tmux.keys("x")
-        #expect(try tmux.waitFor("only lets you watch; it needs SOCKETKIT_INSPECT=control"), tmux.picture)
+        #expect(try tmux.waitFor("is read-only; changes need SOCKETKIT_INSPECT=control"), tmux.picture)
         watched.program.kill()
         #expect(try tmux.waitFor("ENDED"), tmux.picture)
         #expect(try tmux.waitFor("has ended"))

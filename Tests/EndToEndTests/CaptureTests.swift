@@ -187,7 +187,7 @@ struct CaptureTests {
         #expect(interface.errors.contains(" lo ") || interface.errors.contains("of lo"), "\(interface)")
         let filter = try Program.run("capture", "prot", "6379")
         #expect(filter.status == 1 && filter.errors.hasPrefix("socktui: capture: prot 6379: "), "\(filter)")
-        #expect(filter.errors.contains("write a filter of tcpdump, such as port 6379"), "\(filter)")
+        #expect(filter.errors.contains("write a tcpdump filter, such as port 6379"), "\(filter)")
     }
 
     @Test(
@@ -204,7 +204,7 @@ struct CaptureTests {
                 cmp -s \(folder)/before \(folder)/after && echo settings kept; exec cat
                 """
             let tmux = try Tmux(script, environment: Program.environment(folder))
-            try #require(try tmux.waitFor("nothing has passed yet"), tmux.picture)
+            try #require(try tmux.waitFor("no traffic yet"), tmux.picture)
             try talk.tell("datagram")
             #expect(try tmux.waitFor("python3[\(talk.peer.process)]"), tmux.picture)
             #expect(try tmux.text().contains("SERVER"), tmux.picture)

@@ -110,7 +110,7 @@ struct ConnectTests {
         let inner = [Program.path, "run", "--", "curl", "-sS", "http://127.0.0.1:\(server.port)/file"]
         let (outcome, _) = try Self.run([], inner)
         #expect(outcome.status == 0 && outcome.errors.contains("hello"), "\(outcome.errors)")
-        let reason = "run: connects can't be taken here (seccomp: Device or resource busy), so curl is offered an"
+        let reason = "run: connects can't be intercepted here (seccomp: Device or resource busy), so curl is offered an"
         #expect(outcome.errors.contains(reason + " HTTP proxy"), "\(outcome.errors)")
     }
 
@@ -130,4 +130,100 @@ struct ConnectTests {
         let program = try #require(pid_t(Self.text("\(folder.path)/started").filter { $0 != "\n" }))
         #expect(eventually { kill(program, 0) != 0 })
     }
+
+    /// The processes of a run.
+    enum Part: CaseIterable { case socktui, guardian, program }
+
+    private static let orders: [[Part]] = [
+        [.socktui, .guardian, .program], [.socktui, .program, .guardian], [.guardian, .socktui, .program],
+        [.guardian, .program, .socktui], [.program, .socktui, .guardian], [.program, .guardian, .socktui],
+    ]
+
+    @Test("in whichever order its processes are killed, none is left", arguments: orders)
+    func killedInOrder(order: [Part]) throws {
+        let folder = try TemporaryFolder()
+        let run = try Peer([
+            Program.path, "run", "--", "sh", "-c", "echo $$ > \(folder.path)/started; sleep 1000; true",
+        ])
+        var processes: [Part: pid_t] = [.socktui: run.process]
+        try #require(
+            eventually {
+                let guardian = try ChildProcess.run(["pgrep", "-x", "-P", "\(run.process)", "socktui-guard"]).output
+                processes[.guardian] = pid_t(guardian.filter { $0 != "\n" })
+                processes[.program] = pid_t(Self.text("\(folder.path)/started").filter { $0 != "\n" })
+                return processes.count == Part.allCases.count
+            }, "\(run.complaints)")
+        let sleeper = try ChildProcess.run(["pgrep", "-P", "\(processes[.program] ?? 0)"]).output
+        for part in order { if let process = processes[part] { kill(process, SIGKILL) } }
+        if let process = pid_t(sleeper.filter { $0 != "\n" }) { kill(process, SIGKILL) }
+        #expect(eventually { run.hasEnded })
+        for part in [Part.guardian, .program] {
+            let process = try #require(processes[part])
+            #expect(eventually { kill(process, 0) != 0 }, "\(part)")
+        }
+    }
+
+    @Test("2,000 connections, 100 at a time, each get their own answer")
+    func many() throws {
+        let server = try Peer.server { ["python3", "-c", Self.answers, "\($0)"] }
+        let words = [Program.path, "run", "--json", "--once", "--", "python3", "-c", Self.asks, "\(server.port)"]
+        let outcome = try ChildProcess.run(
+            words, environment: Program.environment(try Program.folder()), limit: .seconds(300))
+        #expect(outcome.errors == "2000 right\n" && outcome.status == 0, "\(outcome.errors)")
+        let child = try Report(outcome.output).lines("child").last
+        #expect(child?["connections"] == .number(2_000) && child?["not_shown"] == .number(0))
+    }
+
+    /// What a relayed connection costs that any machine counts alike. The program's own calls are among them.
+    @Test("a connection takes at most 100 system calls", .enabled(if: Peer.isUsable("strace"), "strace is missing"))
+    func calls() throws {
+        let server = try Peer.server { ["python3", "-c", Self.closes, "\($0)"] }
+        let folder = try TemporaryFolder()
+        let counts = try [100, 300].map { count in
+            let words = ["run", "--once", "--", "python3", "-c", Self.connects, "\(server.port)", "\(count)"]
+            let outcome = try ChildProcess.run(
+                ["strace", "-f", "-c", "-o", "\(folder.path)/calls", Program.path] + words,
+                environment: Program.environment(folder.path), limit: .seconds(300))
+            try #require(outcome.status == 0, "\(outcome.errors)")
+            let total = try #require(Self.text("\(folder.path)/calls").split(separator: "\n").last)
+            return try #require(Int(total.split(separator: " ")[3]))
+        }
+        let each = Double(counts[1] - counts[0]) / 200
+        print("system calls for each connection: \(each)")
+        #expect(each <= 100)
+    }
+
+    private static let closes = """
+        import socket, sys
+        listener = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=256)
+        while True: listener.accept()[0].close()
+        """
+
+    private static let connects = """
+        import socket, sys
+        for _ in range(int(sys.argv[2])):
+            with socket.socket() as s:
+                s.connect(("127.0.0.1", int(sys.argv[1])))
+                assert s.recv(1) == b""
+        """
+
+    private static let answers = """
+        import socketserver, sys
+        class Answer(socketserver.StreamRequestHandler):
+            def handle(self): self.wfile.write(self.rfile.readline().upper())
+        class Server(socketserver.ThreadingTCPServer): request_queue_size, daemon_threads = 256, True
+        Server(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
+        """
+
+    /// Half of its connects are nonblocking.
+    private static let asks = """
+        import concurrent.futures, socket, sys
+        def ask(number):
+            with socket.socket() as s:
+                s.settimeout(60 if number % 2 else None)
+                s.connect(("127.0.0.1", int(sys.argv[1])))
+                s.sendall(b"number %d\\n" % number)
+                return s.makefile("rb").read() == b"NUMBER %d\\n" % number
+        with concurrent.futures.ThreadPoolExecutor(100) as pool: print(sum(pool.map(ask, range(2000))), "right")
+        """
 }

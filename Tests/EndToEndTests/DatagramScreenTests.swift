@@ -49,7 +49,7 @@ struct DatagramScreenTests {
     private static func listening() throws -> (Inspection, UInt16) {
         let port = try Peer.freePort()
         let inspection = try Inspection("listen udp://127.0.0.1:\(port)")
-        try inspection.wait(for: "no datagram has passed yet")
+        try inspection.wait(for: "no datagrams yet")
         return (inspection, port)
     }
 }

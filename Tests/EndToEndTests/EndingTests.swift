@@ -78,7 +78,7 @@ struct EndingTests {
             Case("nothing found", "S export $good port:1 --as pcapng", 4, "no session matches the filter"),
             Case("nothing found", "S replay $good port:1 --connect 127.0.0.1:1", 4, "no session matches the filter"),
             Case("nothing found", "S sweep $good port:1 --connect 127.0.0.1:1", 4, "no session matches the filter"),
-            Case("nothing found", "S why nosuchprogram", 4, "no program is called nosuchprogram"),
+            Case("nothing found", "S why nosuchprogram", 4, "no program is named nosuchprogram"),
             Case("nothing found", "S why 127.0.0.1:1", 4, "has 127.0.0.1:1 at either end"),
             Case(
                 "nothing found", "S why 127.0.0.1:1 --json | grep -q '\"problem\":' || exit 9; exit $PIPESTATUS", 4,

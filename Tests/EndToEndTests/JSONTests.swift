@@ -51,9 +51,9 @@ struct JSONTests {
     func unanswered() throws {
         let port = try Peer.freePort()
         let outcome = try run("why", ":\(port)", "--json")
-        #expect(outcome.status == 4 && outcome.errors.hasPrefix("socktui: no socket of "), "\(outcome)")
+        #expect(outcome.status == 4 && outcome.errors.hasPrefix("socktui: no socket on "), "\(outcome)")
         #expect(outcome.output.hasPrefix(#"{"type":"why","sockets":0,"#), "\(outcome)")
-        #expect(outcome.output.contains(#""problem":"no socket of "#), "\(outcome)")
+        #expect(outcome.output.contains(#""problem":"no socket on this host "#), "\(outcome)")
     }
 
     @Test("a stream tells each change in its order, and ends with its connections")

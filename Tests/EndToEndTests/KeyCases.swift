@@ -54,7 +54,7 @@ struct KeyCase {
     }
 
     private static let everywhere: [String: KeyCase] = [
-        "repaint": KeyCase(before: ["scribble"], hides: ["SCRIBBLE"]), "suspend": KeyCase(logs: "stopped for"),
+        "repaint": KeyCase(before: ["scribble"], hides: ["SCRIBBLE"]), "suspend": KeyCase(logs: "suspended for"),
         "interrupt": .shows("quit?"), "help": .shows(" help: "),
         "command-line": .shows("Tab completes  Enter runs it"),
     ]
@@ -63,18 +63,18 @@ struct KeyCase {
         "list": .shows("[1 List]"), "talk": .shows("[2 Traffic]"), "detail": .shows("[3 Detail]"),
         "events": .shows("[4 Events]"), "output": .shows("no program is running"),
         "connect": .shows("Enter connect"), "listen": .shows("Enter listen"),
-        "read": .shows("queue a read on #1"), "close": .shows("close #1 "), "answer": .shows("nothing waits"),
+        "read": .shows("queue a read on #1"), "close": .shows("close #1 "), "answer": .shows("nothing here awaits"),
         "write": .shows("Enter send"), "open": .shows("Enter send"), "freeze": .shows("FROZEN"),
         "quit": .shows("quit?"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter apply"),
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
-        "watermarks": .shows("atermark"), "zoom": .shows("has the whole screen already"),
-        "pace": .shows("pacing for #1"),
-        "rewind": .shows("only an opened file can be rewound"),
-        "rewind-far": .shows("only an opened file can be rewound"),
-        "event-back": .shows("only an opened file can be rewound"), "at": .shows("only an opened file can be rewound"),
-        "other-leg": .shows("only a relayed connection"), "unread": .shows("only for sockets that are seen"),
-        "break": .shows(":break on"),
+        "watermarks": .shows("atermark"), "zoom": .shows("already fills the screen"),
+        "pace": .shows("pacing of #1"),
+        "rewind": .shows("only an opened file, or a run with"),
+        "rewind-far": .shows("only an opened file, or a run with"),
+        "event-back": .shows("only an opened file, or a run with"), "at": .shows("only an opened file, or a run with"),
+        "other-leg": .shows("only a relayed connection"), "unread": .shows("only for sockets seen"),
+        "break": .shows(":break on"), "exchanges": .shows("no request of #1 is kept"),
     ]
 
     /// A file of a minute with an event every five seconds, in the middle of which this begins.
@@ -88,7 +88,7 @@ struct KeyCase {
     ]
 
     private static let list: [String: KeyCase] = [
-        "programs": .shows("programs are listed only by socktui host"), "zoom": .shows("ZOOM"),
+        "programs": .shows("only socktui host lists programs"), "zoom": .shows("ZOOM"),
         "up": KeyCase(before: ["j", "j"], selects: 2), "down": KeyCase(selects: 2),
         "first": KeyCase(before: ["j"], selects: 1), "last": KeyCase(selects: 12),
         "page-down": KeyCase(selects: 12), "page-up": KeyCase(before: ["G"], selects: 1),
@@ -97,9 +97,9 @@ struct KeyCase {
         "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort warnings"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
         "columns": .shows("[ ] AGE"), "search": .shows("\n search"), "search-next": .shows("no search"),
-        "search-previous": .shows("no search"), "follow": .shows("keeps its place (F)"),
-        "mark-all": .shows("marked; x closes them"), "legs": .shows("one row for each leg"),
-        "act-on-marked": KeyCase(before: ["m"], shows: ["1 marked connection: do what?"]),
+        "search-previous": .shows("no search"), "follow": .shows("keeps its row (F)"),
+        "mark-all": .shows("marked; x closes them"), "legs": .shows("one row per leg"),
+        "act-on-marked": KeyCase(before: ["m"], shows: ["1 marked connection: what to do?"]),
         "back": KeyCase(before: ["f", "type port:1", "Enter"], hides: ["filter port:1"]),
     ]
 
@@ -146,7 +146,7 @@ struct KeyCase {
 
     private static let composer: [String: KeyCase] = [
         "destination": .shows("a stream has one peer"),
-        "rewind": .shows("only an opened file can be rewound"), "forward": .shows("only an opened file can be rewound"),
+        "rewind": .shows("only an opened file, or a run with"), "forward": .shows("only an opened file, or a run with"),
         "send": KeyCase(before: ["type abc"], shows: ["write 5 B"]),
         "insert-line": KeyCase(before: ["type a"], shows: ["= 3 bytes"]),
         "history-up": KeyCase(before: ["type abc", "Enter"], shows: ["= 3 bytes"]),
@@ -161,8 +161,8 @@ struct KeyCase {
         "line-ending": .shows("ends with LF"), "input-mode": .shows("escapes (Alt-t)"), "pace": .shows("Enter", "Esc"),
         "template": .shows("there are no templates"),
         "chord": KeyCase(before: ["type abc"], behind: ["C-e"], shows: ["ended with status 3"]),
-        "zoom": .shows("has the whole screen already"),
-        "cycle-view": .shows("hex+text"), "answer": .shows("nothing waits"), "page-up": .shows("not following"),
+        "zoom": .shows("already fills the screen"),
+        "cycle-view": .shows("hex+text"), "answer": .shows("nothing here awaits"), "page-up": .shows("not following"),
         "page-down": KeyCase(before: ["PPage"], hides: ["not following"]),
     ]
 

@@ -36,7 +36,8 @@ struct PipelineTests {
         #expect(sent.status == 1)
         #expect(
             sent.errors
-                == "socktui: --expect: PING was not received within 300ms; the last that came is \"+PONG\\r\\n\"\n")
+                == "socktui: --expect: PING was not received within 300ms; the last bytes received were \"+PONG\\r\\n\"\n"
+        )
     }
 
     @Test("what can no longer come is not waited for")
@@ -45,7 +46,7 @@ struct PipelineTests {
         let refused = try shell("\(Program.path) connect 127.0.0.1:\(port) --expect x --within 1000s")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("Connection refused"))
-        #expect(refused.errors.hasSuffix("x was not received, and every connection is closed; nothing came\n"))
+        #expect(refused.errors.hasSuffix("x was not received, and every connection is closed; nothing was received\n"))
         // What fails at once is said once.
         let absent = try shell("\(Program.path) connect unix:\(folder.path)/absent | cat")
         #expect(absent.errors == "socktui: unix:\(folder.path)/absent: No such file or directory\n")
@@ -55,7 +56,8 @@ struct PipelineTests {
         try #require(eventually { access(path, F_OK) == 0 })
         let closed = try shell("\(Program.path) connect unix:\(path) --expect nope --within 1000s")
         #expect(
-            closed.status == 1 && closed.errors.hasSuffix("closed; the last that came is \"bye\\n\"\n"), "\(closed)")
+            closed.status == 1 && closed.errors.hasSuffix("closed; the last bytes received were \"bye\\n\"\n"),
+            "\(closed)")
         #expect(eventually { brief.hasEnded })
     }
 

@@ -214,7 +214,7 @@ struct RecordingCommandTests {
         try inspection.send(":record \(folder.path)/r.pcapng")
         try inspection.wait(for: "REC ")
         try inspection.send(":record \(folder.path)/other")
-        try inspection.wait(for: "is being written")
+        try inspection.wait(for: "is already being written")
         try inspection.send(":record off")
         try inspection.wait(for: "recorded ")
         #expect(try ChildProcess.run(["capinfos", folder.path + "/r.pcapng"]).status == 0)

@@ -64,7 +64,7 @@ struct RecordingTests {
         let end = try Self.shell("\"$0\" open \(file).pcap --once --json --payload 4K")
         #expect(end.output.contains("\"+hello"), "\(end)")
         let beyond = try Self.shell("\"$0\" open \(file) --at 9999 --once")
-        #expect(beyond.status == 1 && beyond.errors.contains("--at: what was opened ends at 00:"), "\(beyond)")
+        #expect(beyond.status == 1 && beyond.errors.contains("--at: the recording ends at 00:"), "\(beyond)")
         let listed = try Self.shell("\"$0\" open \(file) --at 0 --once")
         #expect(listed.status == 0 && listed.output.contains("127.0.0.1:"), "\(listed)")
         let wrong = try Self.shell("\"$0\" open \(file) --at noon --once")
@@ -109,7 +109,7 @@ struct RecordingTests {
         for words in ["open \(path) --once", "open \(path) --json", "open \(path)", "export \(path) --as curl"] {
             let outcome = try Self.shell("\"$0\" \(words) | cat; exit ${PIPESTATUS[0]}")
             #expect(outcome.status == 1, "\(words): \(outcome)")
-            let reason = "3 packets of a link type not read here, PPP (9)"
+            let reason = "3 packets of an unsupported link type, PPP (9)"
             #expect(outcome.errors.contains(reason), "\(words): \(outcome)")
         }
     }

@@ -38,7 +38,7 @@ struct ReplayTests {
         for options in [[], ["--pace", "asap"], ["--pace", "x10"], ["--match", "length"]] {
             let equal = try ChildProcess.run(
                 [Program.path, "replay", run.file, "id:3", "--connect", "127.0.0.1:\(redis.port)"] + options)
-            #expect(equal.status == 0 && equal.output.contains("No difference: #3 played to"), "\(options) \(equal)")
+            #expect(equal.status == 0 && equal.output.contains("No difference: #3 replayed to"), "\(options) \(equal)")
         }
         let differs = try Self.replay(run.file, other.port, "id:3")
         #expect(differs.status == 1, "\(differs)")
@@ -169,7 +169,7 @@ struct ReplayTests {
         let plain = try ChildProcess.run([
             Program.path, "replay", file, "--connect", "127.0.0.1:\(server.port)", "--wait", "1s",
         ])
-        #expect(plain.status == 1 && plain.errors.contains("was TLS; --connect tls://"), "\(plain)")
+        #expect(plain.status == 1 && plain.errors.contains("used TLS; --connect tls://"), "\(plain)")
     }
 
     @Test(

@@ -29,7 +29,7 @@ struct RewindScreenTests {
         #expect(eventually { (try? inspection.tmux.text().contains("first-value")) == false })
         try inspection.send(":select 1")
         try inspection.send(":close now")
-        try inspection.wait(for: "this is the past; 0 goes back")
+        try inspection.wait(for: "not possible in the past; 0 goes back")
         try set("second-value")
         try inspection.tmux.keys("0")
         try inspection.wait(for: "LIVE")

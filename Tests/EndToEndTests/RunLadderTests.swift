@@ -64,7 +64,7 @@ struct RunLadderTests {
         let bare = try ChildProcess.run(["python3", "-c", script])
         let (outcome, report) = try Self.run(refusing: [Self.duplicate], ["python3", "-c", script])
         #expect(bare.status == 5 && outcome.status == 5 && outcome.errors.hasPrefix(bare.output), "\(outcome.errors)")
-        let sentence = "run: only blocking connects are taken here (pidfd_getfd: \(Self.refused)), "
+        let sentence = "run: only blocking connects are intercepted here (pidfd_getfd: \(Self.refused)), "
         #expect(outcome.errors.contains(sentence + "and each gets a new socket without its options\n"))
         #expect(outcome.errors.contains("run: not shown: 1 nonblocking\n"), "\(outcome.errors)")
         let child = report.lines("child").last
@@ -83,7 +83,7 @@ struct RunLadderTests {
         let words = ["bash", "-c", "curl -sS http://127.0.0.1:\(server.port)/file; exit 7"]
         let (outcome, report) = try Self.run(refusing: numbers, words)
         #expect(outcome.status == 7 && outcome.errors.hasPrefix("hello\n"), "\(outcome.errors)")
-        let sentence = "run: connects can't be taken here (\(reason)), so bash is offered an HTTP proxy\n"
+        let sentence = "run: connects can't be intercepted here (\(reason)), so bash is offered an HTTP proxy\n"
         #expect(outcome.errors.contains(sentence), "\(outcome.errors)")
         let child = report.lines("child").last
         #expect(child?["via"] == .string("http") && child?["connections"] == .number(1))

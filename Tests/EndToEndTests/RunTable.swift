@@ -1,11 +1,12 @@
 /// What the table of programs needs: a server for all of them, what runs them, and clients in Go and Java.
 enum RunTable {
     /// Serves HTTP, Redis, PostgreSQL and lines at one port, and prints for each connection the length and the SHA-256 of
-    /// what it received and of what it sent.
+    /// what it received and of what it sent. Clients of SSH get an sshd of their own, and those of 127.0.0.2 a MariaDB
+    /// server, which speaks first.
     static let server = #"""
-        import hashlib, os, socket, struct, sys, threading
+        import hashlib, os, shutil, socket, struct, subprocess, sys, threading
 
-        folder = sys.argv[2]
+        folder, tools = sys.argv[2:]
         lock = threading.Lock()
 
         class Line:
@@ -77,13 +78,41 @@ enum RunTable {
                 if text is None: return line.send(b"%d bytes\n" % len(line.got))
                 line.send(text.upper())
 
+        def forward(line, server):
+            def answer():
+                while b := server.recv(65536): line.send(b)
+                line.s.shutdown(socket.SHUT_WR)
+            answers = threading.Thread(target=answer)
+            answers.start()
+            try:
+                server.sendall(line.kept)
+                while b := line.more(): server.sendall(b)
+                server.shutdown(socket.SHUT_WR)
+            except OSError: pass
+            answers.join()
+
+        def ssh(line):
+            sshd = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin")
+            options = [f"HostKey={tools}/host-key", f"AuthorizedKeysFile={tools}/key.pub", "StrictModes=no", "UsePAM=no"]
+            ours, theirs = socket.socketpair()
+            with theirs:
+                subprocess.Popen([sshd, "-i", "-f", "/dev/null"] + [w for o in options for w in ("-o", o)],
+                    stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
+            forward(line, ours)
+
+        def mysql(line):
+            database = socket.socket(socket.AF_UNIX)
+            database.connect(tools + "/mysql.sock")
+            forward(line, database)
+
         def serve(s):
             line = Line(s)
             try:
+                if s.getsockname()[0] == "127.0.0.2": mysql(line)
                 first = line.more()
                 if first[:1] == b"*": redis(line)
                 elif first[:1] == b"\0": postgres(line)
-                elif first[:4] == b"SSH-": line.send(b"SSH-2.0-none\r\n")
+                elif first[:4] == b"SSH-": ssh(line)
                 elif first[:4] in (b"GET ", b"HEAD", b"POST"): http(line)
                 elif first: echo(line)
             except (OSError, struct.error, ValueError): pass
@@ -95,8 +124,11 @@ enum RunTable {
             sums = [f"{len(b)} {hashlib.sha256(b).hexdigest()}" for b in (line.got, line.sent)]
             with lock: print(*sums, flush=True)
 
-        listener = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=256)
-        while True: threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        def accept(listener):
+            while True: threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+        listeners = [socket.create_server((host, int(sys.argv[1])), backlog=256) for host in ("127.0.0.2", "127.0.0.1")]
+        for listener in listeners: threading.Thread(target=accept, args=(listener,)).start()
         """#
 
     /// Runs the programs. Its arguments are the port, the folder of the clients, and the names of those to run, or none.
@@ -106,6 +138,7 @@ enum RunTable {
 
         port, tools, wanted = sys.argv[1:4]
         url = f"http://127.0.0.1:{port}"
+        os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"
         ask = "GET /file HTTP/1.0\\r\\n\\r\\n"
         PY = {
             "urllib": "import urllib.request as r; print(r.urlopen('URL/file').read())",
@@ -135,6 +168,10 @@ enum RunTable {
             subprocess.run(["curl", "-sS", "--unix-socket", folder + "/sock", "http://x/file"])
             subprocess.run(words + ["-s", "stop"])
 
+        MYSQL = ["mysql", "--no-defaults", "-h", "127.0.0.2", "-P", port, "-e", "select 42; select repeat('x', 100000)"]
+        SSH = f"-i DIR/key -l $(cat {tools}/user) " + " ".join(f"-o {o}" for o in (
+            "BatchMode=yes", "LogLevel=ERROR", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null"))
+
         # A program's name, what it needs, and its words. Those that start with python: are run here, in a process of their own.
         TABLE = [
             ("curl", "curl", ["curl", "-sS", url + "/file", url + "/big", url + "/none"]),
@@ -142,8 +179,10 @@ enum RunTable {
             ("git", "git", ["git", "ls-remote", url + "/repo.git"]),
             ("psql", "psql", ["psql", "-h", "127.0.0.1", "-p", port, "-U", "u", "-d", "d", "-Atc", "select 42"]),
             ("redis-cli", "redis-cli", ["redis-cli", "-p", port, "get", "key"]),
-            ("mysql", "mysql", ["mysql", "-h", "127.0.0.1", "-P", port, "-e", "select 1"]),
-            ("ssh", "ssh", ["ssh", "-F", "none", "-o", "BatchMode=yes", "-p", port, "127.0.0.1", "true"]),
+            ("mysql", "mysql mariadbd", MYSQL + ["--skip-ssl"]),
+            ("mysql TLS", "mysql mariadbd", MYSQL + ["--ssl"]),
+            # Others may read its key here, which it does not accept.
+            ("ssh", "ssh sshd", ["sh", "-c", f"install -m 600 {tools}/key DIR/key && ssh -F none {SSH} -p {port} 127.0.0.1 'echo hello; seq 20000'"]),
             ("nc", "nc", ["sh", "-c", f"printf 'one\\ntwo\\n' | nc -N 127.0.0.1 {port}"]),
             ("ncat", "ncat", ["sh", "-c", f"printf 'one\\ntwo\\n' | ncat 127.0.0.1 {port}"]),
             ("socat", "socat", ["sh", "-c", f"printf 'one\\ntwo\\n' | socat -t9 - TCP:127.0.0.1:{port}"]),
@@ -158,7 +197,8 @@ enum RunTable {
 
         def run(row):
             name, needed, words = row
-            if not shutil.which(needed): return {"name": name, "skipped": f"{needed} is missing"}
+            for one in needed.split():
+                if not shutil.which(one): return {"name": name, "skipped": f"{one} is missing"}
             if "requests" in name and subprocess.run(["python3", "-c", "import requests"], stderr=subprocess.DEVNULL).returncode:
                 return {"name": name, "skipped": "requests is missing"}
             with tempfile.TemporaryDirectory() as folder:
@@ -292,6 +332,12 @@ enum RunTable {
         git -c user.name=a -c user.email=b commit -q --allow-empty -m x; git push -q "$www/repo.git" HEAD:refs/heads/main
         git -C "$www/repo.git" update-server-info
         cd "$tools"
+        if command -v ssh-keygen >/dev/null; then
+            id -un > user
+            ssh-keygen -q -t ed25519 -N '' -f key; ssh-keygen -q -t ed25519 -N '' -f host-key
+            # What sshd, as root, demands to be there.
+            if [ "$(id -u)" = 0 ]; then mkdir -p /run/sshd; fi
+        fi
         if command -v javac >/dev/null; then javac -d . Ask.java; fi
         if command -v go >/dev/null; then GO111MODULE=off CGO_ENABLED=0 go build -o ask-go ask.go; fi
         """#

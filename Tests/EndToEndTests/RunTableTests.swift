@@ -20,6 +20,7 @@ struct RunTableTests {
     /// The server, its files and the clients, where an ordinary user may read them.
     private final class Bench {
         let folder: TemporaryFolder
+        let database: Peer?
         let peer: Peer
         let port: UInt16
         let isNobody: Bool
@@ -39,8 +40,32 @@ struct RunTableTests {
             _ = try ChildProcess.run(["install", "-m", "755", Program.path, "\(path)/socktui"])
             _ = try ChildProcess.run(["chmod", "-R", "a+rX", path])
             chmod(path, 0o777)
-            let www = "\(path)/www"
-            (peer, port) = try Peer.server { ["python3", "\(path)/server.py", "\($0)", www] }
+            // sshd refuses a key that others may read.
+            chmod("\(path)/tools/host-key", 0o600)
+            database = try Self.database(path)
+            (peer, port) = try Peer.server {
+                ["python3", "\(path)/server.py", "\($0)", "\(path)/www", "\(path)/tools"]
+            }
+        }
+
+        /// Starts a database without tables or users that listens at a socket among the tools.
+        private static func database(_ path: String) throws -> Peer? {
+            guard Peer.isUsable("mariadbd") else { return nil }
+            mkdir("\(path)/data", 0o700)
+            let pair = Certificates.path("server.pem")
+            let options = [
+                "datadir=\(path)/data", "socket=\(path)/tools/mysql.sock", "ssl-cert=\(pair)", "ssl-key=\(pair)",
+            ]
+            let flags = [
+                "no-defaults", "user=\(String(cString: getpwuid(geteuid()).pointee.pw_name))", "skip-networking",
+            ]
+            let words = (flags + ["skip-grant-tables", "skip-log-error"] + options).map { "--\($0)" }
+            let database = try Peer(["mariadbd"] + words)
+            let isReady = eventually(within: .seconds(60)) {
+                database.hasEnded || access("\(path)/tools/mysql.sock", F_OK) == 0
+            }
+            try #require(isReady && !database.hasEnded, "\(database.complaints)")
+            return database
         }
 
         /// The connections that the server has seen to their ends.
@@ -67,7 +92,7 @@ struct RunTableTests {
     }
 
     /// Not every distribution that runs the tests has these.
-    private static let mayLack: Set = ["mysql", "ncat", "pip", "python requests"]
+    private static let mayLack: Set = ["ncat", "pip", "python requests"]
 
     @Test(
         "each prints what it prints without, and its bytes are the same at the server and on both legs",
@@ -76,7 +101,7 @@ struct RunTableTests {
         if asNobody, geteuid() != 0 || !Peer.isUsable("setpriv") { return }
         let bench = try Bench(asNobody: asNobody)
         let file = bench.folder.path + "/run.pcapng"
-        let run = try bench.run(bench.socktui(["--record", file]))
+        let run = try bench.run(bench.socktui(["--json", "--record", file]))
         let legs = try ChildProcess.run(["python3", bench.folder.path + "/legs.py", file, "\(bench.port)"])
         let sums = Dictionary(grouping: legs.output.split(separator: "\n")) { $0.prefix(6) }
             .mapValues { $0.map { String($0.dropFirst(7)) }.sorted() }
@@ -88,27 +113,29 @@ struct RunTableTests {
         let taken = try Self.rows(run.errors)
         for (one, other) in zip(bare, taken) { #expect(one == other) }
         #expect(taken.count == bare.count && !bare.isEmpty && run.status == 0, "\(run.errors.suffix(500))")
+        let upgrades = try Report(run.output).lines("event").filter { $0["inside"] == .string("mysql") }
+        #expect(upgrades.count == (bare.contains { $0.name == "mysql TLS" && $0.status == 0 } ? 2 : 0))
         let skipped = Set(bare.filter { $0.skipped != nil }.map(\.name))
         print("not run\(asNobody ? " as nobody" : ""): \(bare.compactMap(\.skipped))")
         #expect(!Peer.areRequired || skipped.isSubset(of: Self.mayLack), "\(skipped)")
     }
 
-    /// Five kinds of client.
-    private static let five = ["curl", "psql", "redis-cli", "python asyncio", "node http"]
+    /// Kinds of client.
+    private static let kinds = ["curl", "psql", "redis-cli", "python asyncio", "node http", "mysql", "ssh"]
 
     @Test("latency and a breakpoint that lets go change no output, and a reset changes each")
     func faults() throws {
         let bench = try Bench()
-        let bare = try Self.rows(try bench.run([], Self.five).output).filter { $0.skipped == nil }
+        let bare = try Self.rows(try bench.run([], Self.kinds).output).filter { $0.skipped == nil }
         let latency = ["--fault", "downstream latency 30ms"]
         for options in [latency, ["--break", "upstream on bytes 4", "--hold-limit", "50ms"]] {
-            let run = try bench.run(bench.socktui(["--json"] + options), Self.five)
+            let run = try bench.run(bench.socktui(["--json"] + options), Self.kinds)
             #expect(try Self.rows(run.errors).filter { $0.skipped == nil } == bare, "\(options)")
             let report = try Report(run.output)
             let released = report.lines("event").filter { $0["event"] == .string("released") }
             #expect(options == latency || released.count >= bare.count, "\(released.count) released")
         }
-        let reset = try bench.run(bench.socktui(["--fault", "upstream after 4 reset"]), Self.five)
+        let reset = try bench.run(bench.socktui(["--fault", "upstream after 4 reset"]), Self.kinds)
         for (one, other) in zip(bare, try Self.rows(reset.errors).filter({ $0.skipped == nil })) {
             #expect(one.name == other.name && one != other)
         }

@@ -8,7 +8,7 @@ struct RunTerminalTests {
     func shell() throws {
         let tmux = try Program.start("run --tty -- bash --norc -i")
         try tmux.waitForScreen()
-        try #require(try tmux.waitFor("every other key goes to the program"), tmux.picture)
+        try #require(try tmux.waitFor("all other keys go to the program"), tmux.picture)
         try #require(try tmux.waitFor("\nbash-"), tmux.picture)
         func enter(_ line: String, until text: String) throws {
             try tmux.type(line)

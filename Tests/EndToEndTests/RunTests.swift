@@ -199,7 +199,7 @@ struct RunTests {
     func leaving() throws {
         let tmux = try Program.start("run -- sh -c 'trap \"exit 6\" TERM; while :; do sleep 0.05; done'")
         try tmux.waitForScreen()
-        #expect(try tmux.waitFor("runs"), tmux.picture)
+        #expect(try tmux.waitFor("running"), tmux.picture)
         try tmux.type("q")
         #expect(try tmux.waitFor("will get TERM"), tmux.picture)
         try tmux.type("y")

@@ -190,7 +190,7 @@ struct ShellScreenTests {
         try inspection.wait(for: "[4 Events]")
         try inspection.tmux.type("\u{1B}[M 0(")
         try inspection.tmux.type("\u{1B}[M#:*")
-        try inspection.wait(for: "with Shift the mouse selects text")
+        try inspection.wait(for: "hold Shift to select text")
         try inspection.send(":mouse off")
         #expect(try inspection.tmux.waitFor("#{mouse_any_flag}", toBe: "0"))
     }
@@ -217,8 +217,8 @@ struct ShellScreenTests {
         let folder = try TemporaryFolder()
         let (inspection, _) = try Peer.listening("--log \(folder.path)/log")
         try inspection.tmux.keys("4")
-        try inspection.wait(for: "begins, 256")
-        let first = "Z socktui \(CommandTable.version) begins"
+        try inspection.wait(for: "started, 256")
+        let first = "Z socktui \(CommandTable.version) started"
         #expect(eventually { ProcessFacts.text(folder.path + "/log").contains(first) })
     }
 }

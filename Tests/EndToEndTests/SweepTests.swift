@@ -88,7 +88,7 @@ struct SweepTests {
             let swept = try Self.sweep(file, redis.port)
             #expect(swept.status == 0 && swept.output.contains("No difference."), "\(swept)")
             // The counter grows.
-            #expect(swept.output.contains("The controls differ at 1"), "\(swept)")
+            #expect(swept.output.contains("The control runs differ at 1"), "\(swept)")
         }
     }
 
@@ -104,7 +104,7 @@ struct SweepTests {
             let swept = try Self.sweep(file, nginx.port)
             #expect(swept.status == 0 && swept.output.contains("No difference."), "\(swept)")
             #expect(swept.output.contains(connection == "close" ? "closed (FIN)" : "stays open"), "\(swept)")
-            #expect(swept.output.contains("The controls differ at "), "\(swept)")
+            #expect(swept.output.contains("The control runs differ at "), "\(swept)")
         }
     }
 

@@ -37,7 +37,7 @@ struct SystemStringsTests {
     @Test("text that must be UTF-8 is refused where it is not")
     func refused() throws {
         let outcome = try Self.shell(#""$0" connect localhost:1 --send "$(printf 'caf\351')""#)
-        #expect(outcome.status == 2 && outcome.errors == "socktui: caf\\xe9: --send takes UTF-8\n", "\(outcome)")
+        #expect(outcome.status == 2 && outcome.errors == "socktui: caf\\xe9: --send must be UTF-8\n", "\(outcome)")
     }
 
     @Test("the arguments are known without /proc", .enabled(if: geteuid() == 0, "a mount needs root"))

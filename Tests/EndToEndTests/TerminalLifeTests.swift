@@ -36,7 +36,7 @@ struct TerminalLifeTests {
     func trap(place: String) throws {
         let tmux = try Program.start("--trap-after-start \(place)", width: 150, height: 500)
         try tmux.expectEnd(status: 128 + SIGILL)
-        #expect(try tmux.text().contains("trap asked for"))
+        #expect(try tmux.text().contains("trap requested"))
         #expect(try !tmux.text().contains("Press space to interact"))
     }
 

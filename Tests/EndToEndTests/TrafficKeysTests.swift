@@ -55,7 +55,7 @@ struct TrafficKeysTests {
     func pace() throws {
         let (inspection, peer) = try conversation()
         try inspection.tmux.keys("M-r")
-        try inspection.wait(for: "pacing for")
+        try inspection.wait(for: "pacing of")
         try inspection.tmux.type("50ms")
         try inspection.tmux.keys("Enter")
         try inspection.wait(for: "again every 50ms")
@@ -98,11 +98,11 @@ struct TrafficKeysTests {
         let inspection = try Inspection("listen 127.0.0.1:\(port) --hold")
         try inspection.wait(for: "accepting is paused")
         let peers = try (0..<3).map { _ in try Peer(["nc", "127.0.0.1", "\(port)"]) }
-        try inspection.wait(for: "3 wait in the backlog")
+        try inspection.wait(for: "3 waiting in the backlog")
         try inspection.tmux.keys("A")
         try inspection.wait(for: "refuse it, with RST")
         try inspection.tmux.keys("r")
-        try inspection.wait(for: "2 wait in the backlog")
+        try inspection.wait(for: "2 waiting in the backlog")
         try inspection.wait(for: "refused with RST")
         try inspection.tmux.keys("A", "t")
         try inspection.wait(for: "w write")

@@ -33,7 +33,7 @@ struct MultipathTests {
         signal.pause()
         """
 
-    @Test("what it has not read is unread, once: one row for each end, and none after it was read")
+    @Test("what it has not read is unread, once: one row per end, and none after it was read")
     func unread() throws {
         let program = try RunningProgram(["python3", "-c", Self.script])
         #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")
@@ -75,7 +75,7 @@ struct MultipathTests {
         """
     }
 
-    @Test("a connection of several subflows is one row for each end", .enabled(if: Peer.isUsable("ip")))
+    @Test("a connection of several subflows is one row per end", .enabled(if: Peer.isUsable("ip")))
     func joined() throws {
         let program = try RunningProgram(["python3", "-c", Self.joined()])
         #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")

@@ -31,7 +31,7 @@ struct AnswerTimeTests {
     @Test("a question without an answer is a note, and a warning once its time is set")
     func unanswered() throws {
         let found = try #require(try finds("unanswered", asking(8)))
-        #expect(found.severity == .note && found.sentence == "a question of 83 B has had no answer for 8s")
+        #expect(found.severity == .note && found.sentence == "a request of 83 B has had no answer for 8s")
         #expect(try finds("unanswered", asking(8), "unanswered=6s")?.severity == .warning)
         #expect(try finds("unanswered", asking(8), "unanswered=10s") == nil)
         #expect(try finds("unanswered", asking(4)) == nil && finds("unanswered", asking(nil)) == nil)

@@ -122,13 +122,13 @@ struct ComposerTests {
         snapshot.nextEvent = 1
         _ = model.update(.snapshot(snapshot))
         #expect(text(model).contains("> t1   INJECTED write 18 B, done"))
-        #expect(text(model).contains("injected 16 B by hand"))
+        #expect(text(model).contains("injected 16 B"))
         #expect(!draw(model.withoutOwnInput, size).text.contains("GET / HTTP"))
         model.press(.character("4"))
-        #expect(text(model).contains("injected") && text(model).contains("16 B by hand"))
+        #expect(text(model).contains("injected") && text(model).contains("16 B"))
         _ = model.update(.command("select 2"))
         model.press(.character("2"))
-        #expect(text(model).contains("injected 16 B by hand into #3"), "the pair's other leg says it too")
+        #expect(text(model).contains("injected 16 B into #3"), "the pair's other leg says it too")
     }
 
     // MARK: Connections that end
@@ -162,7 +162,7 @@ struct ComposerTests {
         #expect(!lastRow(model).contains("send"))
         #expect(model.press(.enter).isEmpty && model.composer.editor.text == "GET v")
         model.press(.escape)
-        #expect(model.context == .traffic && text(model).contains("c connects again, with what was typed: GET v"))
+        #expect(model.context == .traffic && text(model).contains("c connects again, with the typed text: GET v"))
         model.press(.character(" "))
         #expect(model.shared.frozen != nil, "letters are commands again")
     }

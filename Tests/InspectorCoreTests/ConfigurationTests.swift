@@ -100,18 +100,18 @@ struct ConfigurationTests {
             ("[options]\nlog = \"x\"", 2, 7, "log must be an absolute path, or empty"),
             (
                 "[keys.lst]\nq = \"quit\"", 2, 1,
-                "no such place: lst; start, list, talk, detail, events, output, composer, field, form, menu, help, rewound, views"
+                "no such context: lst; start, list, talk, detail, events, output, composer, field, form, menu, help, rewound, views"
             ),
-            ("[keys.composer]\nq = \"quit\"", 2, 1, "q is typed in composer; bind ^X, Alt-x or F5"),
+            ("[keys.composer]\nq = \"quit\"", 2, 1, "q types text in composer; bind ^X, Alt-x or F5"),
             ("[keys.menu]\n\nF5 = \"sort-next\"", 3, 6, "sort-next is not available in menu"),
             ("[keys.composer]\nTab = \"\"\nEsc = \"\"", 3, 1, "no key is bound to leave in composer"),
             ("[keys.menu]\nEsc = \"\"\nq = \"accept\"", 3, 1, "no key is bound to cancel in menu"),
             ("[keys.list]\nqq = \"quit\"", 2, 1, "no such key: qq; write a character, Enter, F7, ^D, Alt-1..."),
-            ("[keys.list]\n\"^C\" = \"\"", 2, 1, "^C always means quit"),
+            ("[keys.list]\n\"^C\" = \"\"", 2, 1, "^C always quits"),
             ("[keys.list]\nq = \"qiut\"", 2, 5, "qiut: no such command; did you mean quit?"),
             ("[keys.list]\nq = \"read length x\"", 2, 5, "x: length needs a number of bytes such as 512 or 8K"),
             ("[keys.list]\n\"^E\" = \"\"\n\"C-e\" = \"\"", 3, 1, "C-e is already bound in list, on line 2"),
-            ("[keys]\nq = \"quit\"", 2, 1, "keys need a place, as in [keys.list]"),
+            ("[keys]\nq = \"quit\"", 2, 1, "keys need a context, as in [keys.list]"),
             (
                 "[colors]\nwarn = \"ylow\"", 2, 8,
                 "ylow is not a color; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim"

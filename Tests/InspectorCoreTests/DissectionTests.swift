@@ -142,7 +142,8 @@ struct DissectionTests {
         _ = model.update(.dissection(.lines(run: 1, lines, cut: 7)))
         #expect(model.dissection.summaries[0]?.count == Dissection.lineLimit)
         let text = draw(model, Self.size).text
-        #expect(text.contains("36 more lines of tshark not kept") && text.contains("7 lines of tshark were too long"))
+        #expect(text.contains("36 more lines of tshark output not kept"))
+        #expect(text.contains("7 lines of tshark output were too long"))
     }
 
     static let screens: [Screen] = [

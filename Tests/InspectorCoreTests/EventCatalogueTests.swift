@@ -19,6 +19,22 @@ struct EventCatalogueTests {
             Set(SocketEvent.Kind.allCases.map { SocketJSON.word($0) }).count == SocketEvent.Kind.allCases.count)
     }
 
+    @Test("a read that the peer's FIN ended did not fail, unless bytes were missing or the connection was reset")
+    func endOfStream() {
+        var socket = World.busy
+        socket.activity.peerClosed = World.at(14, 0, 0)
+        func label(_ time: MonotonicTime, done: Int = 0) -> String {
+            let event = SocketEvent(sequence: 0, time: time, socket: socket.id, kind: .readFailed, tag: 1, first: done)
+            return EventWords.label(event, of: socket).text + ", " + EventWords.detail(event, of: socket, answer: "A")
+        }
+        #expect(label(World.at(14, 0, 0)) == "read ended, peer closed its side (FIN): no more data")
+        #expect(label(World.at(13, 0, 0)) == "read failed, after 0 B")
+        #expect(label(World.at(14, 0, 0), done: 3) == "read failed, after 3 B")
+        let reset = SocketError(.system(errno: 104), operation: "read", detail: "reset")
+        socket.closed = CloseRecord(time: World.at(14, 0, 1), error: reset)
+        #expect(label(World.at(14, 0, 0)) == "read failed, after 0 B")
+    }
+
     @Test("an event has a sentence in Traffic whatever its numbers are", arguments: SocketEvent.Kind.allCases)
     func sentences(kind: SocketEvent.Kind) {
         let row = EventCatalogue[kind]

@@ -64,12 +64,12 @@ struct ExchangeLinesTests {
         #expect(json.absorb(ExchangeWorld.traffic, of: ExchangeWorld.socket.id).isEmpty)
     }
 
-    @Test(":exchanges lists them, the slowest first if asked for, and Enter goes to one's place in the traffic")
+    @Test(":exchanges lists them, slowest first if asked for, and Enter goes to one's place in the traffic")
     func list() {
         var model = ExchangeWorld.model(Size(100, 24), "exchanges slowest")
         let found = model.list.found
         #expect(found?.matches.map { $0.exchange?.number } == [4, 2, 1, 3] && found?.cursor == 0)
-        #expect(found?.words == "4 questions, the slowest first")
+        #expect(found?.words == "4 requests, slowest first")
         model.press(.character("j"))
         model.press(.enter)
         #expect(model.tab == .traffic && model.traffic.match?.item == 3)
@@ -89,8 +89,8 @@ struct ExchangeLinesTests {
             _ = model.update(.command("exchanges"))
             return model.list.found == nil ? model.notice?.text : nil
         }
-        #expect(notice { $0.exchanges = nil } == "#10 has no answer times: who asks is not known")
-        #expect(notice { $0.exchanges?.overlaps = true } == "#10 has no answer times: its questions overlap")
-        #expect(notice { _ in } == "no question of #10 is kept")
+        #expect(notice { $0.exchanges = nil } == "#10 has no answer times: it is not known who sends requests")
+        #expect(notice { $0.exchanges?.overlaps = true } == "#10 has no answer times: its requests overlap")
+        #expect(notice { _ in } == "no request of #10 is kept")
     }
 }

@@ -44,6 +44,7 @@ struct FaultTests {
     @Test("A row says which fault it has, and that it is held and for how long")
     func rows() {
         #expect(draw(model(snapshot { _ in }), size).text.contains("FAULT slice"))
+        #expect(draw(model(snapshot { $0.rules[0].text = "downstream slice 7" }), size).text.contains("FAULT < slice"))
         var fault = FaultSnapshot()
         hold(&fault)
         let held = draw(model(snapshot { $0.hold = fault.hold }), size).text
@@ -76,7 +77,7 @@ struct FaultTests {
         _ = model.update(.command("detail"))
         let text = draw(model, Size(100, 40)).text
         #expect(text.contains(#"HELD > 4.2K  "GET \x1b[2J\r\n\xe2\x80\xae"..."#), "\(text)")
-        #expect(text.contains("B or :release continues it") && !text.contains("Nothing is under way"))
+        #expect(text.contains("B or :release continues it") && !text.contains("Idle: nothing is in transit"))
         let narrow = draw(model, Size(40, 20)).text
         #expect(narrow.contains(#"HELD > 4.2K  "GET"#) && narrow.contains(#""..."#), "\(narrow)")
     }
@@ -131,10 +132,10 @@ struct FaultTests {
         _ = model.update(.snapshot(shut))
         model.press(.up)
         let text = draw(model, size).text
-        #expect(text.contains("FAULT no-accept") && text.contains("fault 3 accepts nothing"), "\(text)")
+        #expect(text.contains("FAULT no-accept") && text.contains("fault 3 accepts no connections"), "\(text)")
         shut.sockets[0].isReadingPaused = true
         _ = model.update(.snapshot(shut))
-        #expect(draw(model, size).text.contains("fault 3 accepts nothing; paused too (P)"))
+        #expect(draw(model, size).text.contains("fault 3 accepts no connections; paused too (P)"))
     }
 
     @Test("When a breakpoint is hit the bell rings and a notice names the key")

@@ -80,7 +80,7 @@ struct FilterTests {
         }
         #expect(try matches(text, in: sockets) == ids)
         let column = try #require(ListKind.sockets.column("tls"))
-        #expect(sockets.map { column.text($0, World.now) } == ["asked", "ASK", "1.3", nil])
+        #expect(sockets.map { column.text($0, World.now) } == ["queued", "ASK", "1.3", nil])
     }
 
     @Test(

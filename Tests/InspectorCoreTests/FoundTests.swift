@@ -52,6 +52,22 @@ struct FoundTests {
         #expect(model.list.found?.words == words)
     }
 
+    @Test("A script that waits for what it searches for waits for a match, and for the end of the search")
+    func awaited() {
+        var model = World.model(once: true)
+        _ = model.update(.command("find p2"))
+        func shows(_ words: String) -> Bool { draw(model.withoutOwnInput, size).text.contains(words) }
+        #expect(draw(model, size).text.contains("FOUND p2") && !shows("p2") && !shows("match"))
+        var progress = FindProgress(number: 1)
+        progress.search(TrafficSnapshot(items: [item(0, "a p2")]), of: SocketID(7), for: FoundWorld.search)
+        _ = model.update(.found(progress))
+        #expect(shows("a p2") && !shows("1 match"))
+        progress.isOver = true
+        progress.matches = []
+        _ = model.update(.found(progress))
+        #expect(shows("1 match"))
+    }
+
     @Test("A row shows its match, however little room there is", arguments: [40, 60, 80, 120])
     func excerpts(width: Int) {
         var model = World.model(once: true)
@@ -107,10 +123,30 @@ struct FoundTests {
         news.isOver = true
         _ = model.update(.found(news))
         let screen = draw(model, size).text
-        #expect(screen.contains("the file is still being read") && !screen.contains("no kept payload"))
+        #expect(screen.contains("still reading the file") && !screen.contains("no kept payload"))
         file.progress = nil
         let effects = model.update(.programs(ProgramNews(programs: [file])))
         #expect(effects.contains { if case .find(let again) = $0 { again.number == 2 } else { false } })
+    }
+
+    @Test("The cursor stays on its result when a file is searched again, wherever that result is then")
+    func again() {
+        var model = World.model(once: true)
+        var file = ProgramInfo(outside: "a.pcap", process: 0, ordinal: 0)
+        file.progress = 40
+        _ = model.update(.programs(ProgramNews(programs: [file])))
+        _ = model.update(.command("find p2"))
+        var news = FoundWorld.progress(isOver: true)
+        _ = model.update(.found(news))
+        model.press(.down)
+        let (chosen, selected) = (model.list.found?.current, model.list.selected)
+        file.progress = nil
+        _ = model.update(.programs(ProgramNews(programs: [file])))
+        #expect(model.list.selected == selected)
+        news.number = 2
+        news.matches = Array(news.matches.reversed())
+        _ = model.update(.found(news))
+        #expect(model.list.found?.current == chosen && chosen != nil && model.list.selected == selected)
     }
 
     @Test("Enter goes to the match, as soon as the traffic of its connection is known")
@@ -185,7 +221,7 @@ struct MarkedTests {
     func pairs() {
         var model = RelayWorld.model(ascii: true, size)
         model.press(.character("m"), .character("P"))
-        #expect(draw(model, size).text.contains("1 marked connection: do what?"))
+        #expect(draw(model, size).text.contains("1 marked connection: what to do?"))
         #expect(
             sends(model.press(.character("p"))) == [.pauseReading(SocketID(2), true), .pauseReading(SocketID(3), true)])
         model.press(.character("X"))

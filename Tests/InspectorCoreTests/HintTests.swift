@@ -68,7 +68,7 @@ struct HintTests {
         }
         func remedy(_ name: String) -> String { Lint.named(name).map { keys.naming($0.remedy) } ?? "" }
         #expect(remedy("timeout-asking").hasPrefix("press Z to "))
-        #expect(remedy("read-starved").hasPrefix("queue a read (:read), "))
+        #expect(remedy("read-starved").hasPrefix("queue a read (:read); "))
         #expect(remedy("write-blocked").hasSuffix("or close (:close)"))
 
         var options = Model.Options(ascii: true, version: "0.1")
@@ -89,8 +89,8 @@ struct HintTests {
         #expect(draw(model, Size(80, 40)).text.contains("; press Z to extend, fail or close"))
         model.press(.escape, .character("?"))
         let help = HelpView.lines(model, HelpState(context: .list)).map(\.text)
-        #expect(help.contains { $0.contains("ASK waits for an answer (Z)") })
-        #expect(help.contains { $0.hasSuffix("; :read queues a read") })
+        #expect(help.contains { $0.contains("ASK awaits an answer (Z)") })
+        #expect(help.contains { $0.hasSuffix("; :read queues one") })
     }
 
     @Test("What the program says before its engine has told the time is shown at its own time")

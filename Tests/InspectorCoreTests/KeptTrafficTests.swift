@@ -109,7 +109,7 @@ struct KeptTrafficTests {
         var after = item(40, [65])
         after.skipped = 2_000_000
         let text = lines(model([item(3, [66]), after], dropped: 39))
-        #expect(text.contains { $0.hasSuffix("! 3 older items dropped for room") })
+        #expect(text.contains { $0.hasSuffix("! 3 older items dropped to make room") })
         #expect(text.contains { $0.hasSuffix("! 36 items with 1.9M not kept here") })
     }
 

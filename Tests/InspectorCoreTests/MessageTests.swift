@@ -182,7 +182,7 @@ struct ComposingTests {
         model.type("3")
         model.press(.tab)
         #expect(model.press(.enter).isEmpty)
-        #expect(draw(model, size).text.contains("how long between the pieces?"))
+        #expect(draw(model, size).text.contains("how long to wait between the pieces?"))
         model.type("100ms")
         #expect(model.press(.enter).isEmpty && model.dialogs.open == nil)
         #expect(draw(model, size).text.contains("3 B every 100ms, again every 5s"))
@@ -262,7 +262,7 @@ struct ActingTests {
         _ = model.update(.opened(SocketID(3), OpenRequest(.tcp(host: "", port: 8080), holdsConnections: true)))
         _ = model.update(.snapshot(World.snapshot([listener])))
         let text = draw(model, size).text
-        #expect(text.contains("accepting is paused (P)") && text.contains("2 wait in the backlog"))
+        #expect(text.contains("accepting is paused (P)") && text.contains("2 waiting in the backlog"))
         model.press(.character("A"))
         #expect(draw(model, size).text.contains("2 connections wait at #3"))
         #expect(model.press(.character("t")) == [.send(.answerConnection(SocketID(3), .accept))])

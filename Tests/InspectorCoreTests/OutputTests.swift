@@ -122,7 +122,7 @@ struct OutputTests {
         var model = Self.model(.running(process: 77), "plain\n\u{1b}[31mred\u{1b}[0m\ttab\u{202e}\r\nlast")
         model.press(.character("5"))
         let screen = draw(model, Size(80, 24)).text
-        #expect(model.tab == .output && screen.contains("[5 Output]") && screen.contains("curl[77] runs"))
+        #expect(model.tab == .output && screen.contains("[5 Output]") && screen.contains("curl[77] running"))
         #expect(screen.contains("plain") && screen.contains("\\x1b[31mred\\x1b[0m") && screen.contains("last"))
         #expect(!screen.unicodeScalars.contains("\u{1b}") && !screen.unicodeScalars.contains("\u{202e}"))
         #expect(screen.contains("3 lines"))
@@ -177,17 +177,17 @@ struct OutputTests {
     @Test("what does not come to the relay is counted while it runs, and said at the end")
     func passed() {
         var state = ChildState(name: "node", via: .connect, phase: .running(process: 7))
-        #expect(state.chip == "node[7] runs")
+        #expect(state.chip == "node[7] running")
         for reason in [PassedConnects.Reason.datagram, .local, .datagram] { state.passed.count(reason) }
         (state.passed.early, state.passed.strangers, state.passed.listeners) = (1, 1, 2)
         state.passed.addRing(of: 9)
-        #expect(state.chip == "node[7] runs, 6 not shown")
+        #expect(state.chip == "node[7] running, 6 not shown")
         state.phase = .ended(.exit(0), process: 7, connections: 0)
         state.note = "no"
         #expect(
             state.farewell == "node[7] ended with status 0 without a connection through the relay: it made none; no; "
                 + "not shown: 2 UDP, 1 Unix-domain, what 2 listeners accepted, what process 9 did by io_uring; "
-                + "1 by MPTCP succeeded before the target answered; 1 stranger reset at the relay's port")
+                + "1 over MPTCP succeeded before the target answered; 1 other client reset at the relay's port")
     }
 
     @Test("what is named has a limit, and the rest is counted")
@@ -201,7 +201,7 @@ struct OutputTests {
         #expect(passed.uring.count == 16 && passed.moreRings == 8 && passed.unseen == 24)
         #expect(passed.limited.count == 16 && passed.moreLimited == 4)
         #expect(passed.phrases.first?.hasSuffix("process 16, 8 more did by io_uring") == true)
-        #expect(passed.rights?.contains("su16, 4 more can't gain rights here") == true)
+        #expect(passed.rights?.contains("su16, 4 more can't gain privileges here") == true)
     }
 
     @Test("its status is a shell's")

@@ -226,6 +226,6 @@ struct PairTests {
         later.sockets[0].receiveRate = 20_000
         _ = model.update(.snapshot(later))
         #expect(model.list.selected.flatMap { model.list.rows.firstIndex(of: $0) } == place)
-        #expect(draw(model, size).text.contains("keeps its place (F)"))
+        #expect(draw(model, size).text.contains("keeps its row (F)"))
     }
 }

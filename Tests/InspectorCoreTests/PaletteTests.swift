@@ -20,7 +20,7 @@ struct CommandPaletteTests {
     func rows() {
         let text = screen(model("clo"))
         #expect(text.contains("> x       close"))
-        #expect(text.contains("close, at once or later"))
+        #expect(text.contains("close, now or later"))
         let connect = CommandPalette(model("conn"))?.entries.first
         #expect(connect?.name == "connect" && connect?.keys == "c" && connect?.help == "connect to an address")
     }
@@ -28,7 +28,7 @@ struct CommandPaletteTests {
     @Test(
         "a command is found by its beginning, a word in it, its letters and what it does",
         arguments: [
-            ("zoom", "zoom"), ("oom", "zoom"), ("half", "half-page-up"), ("marked ones only", "show-marked"),
+            ("zoom", "zoom"), ("oom", "zoom"), ("half", "half-page-up"), ("only marked", "show-marked"),
             ("wtrmrk", "watermarks"),
             ("whole screen", "zoom"), ("auto-reply", "replies"),
         ])
@@ -72,7 +72,7 @@ struct CommandPaletteTests {
         for _ in 0..<row { model.press(.down) }
         #expect(model.press(.enter).isEmpty)
         #expect(model.field.open?.editor.text == "send ")
-        #expect(screen(model).contains("send TEXT: send just these bytes"))
+        #expect(screen(model).contains("send TEXT: send exactly these bytes"))
         model.type("x")
         #expect(model.press(.enter) == [.send(.write(SocketID(7), WriteRequest([120], tag: 1)))])
     }

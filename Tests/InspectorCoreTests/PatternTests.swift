@@ -48,22 +48,25 @@ struct PatternTests {
     @Test(
         "what no pattern can be, and why",
         arguments: [
-            ("a(b", "a ) is missing"), ("a)b", "an unmatched ); \\) means the character"),
+            ("a(b", "a ) is missing"), ("a)b", "unmatched ); write \\) for a literal )"),
             ("*a", "nothing to repeat before *"),
-            ("a**", "one repetition after another; put the first in ( )"),
+            ("a**", "two repetitions in a row; put the first in ( )"),
             ("(a)\\1", "\\1: back-references are not supported"),
             ("[a", "a ] is missing"), ("[z-a]", "a range in [ ] must go from the smaller character to the larger one"),
             ("[[:nope:]]", "[:nope:]: no such class; alpha, digit, alnum, space, upper, lower, punct, xdigit..."),
-            ("(?=a)", "of the groups that begin with (?, only (?: is supported"),
+            ("(?=a)", "of the groups starting with (?, only (?: is supported"),
             ("a\\", "a character is missing after \\"),
-            ("\\q", "\\q: no such escape; there are \\d \\w \\s \\b \\n \\r \\t \\xHH"),
+            ("\\q", "\\q: no such escape; supported: \\d \\w \\s \\b \\n \\r \\t \\xHH"),
             ("a{3,2}", "{3,2}: counts must be 0 to 255, the smaller one first"),
             ("a{999}", "{999}: counts must be 0 to 255, the smaller one first"),
-            ("((a{255}){255}){255}", "too large for a regular expression, with its repetitions"),
-            ("((((((){255}){255}){255}){255}){255}){255}", "too large for a regular expression, with its repetitions"),
+            ("((a{255}){255}){255}", "the regular expression is too large once its repetitions are expanded"),
+            (
+                "((((((){255}){255}){255}){255}){255}){255}",
+                "the regular expression is too large once its repetitions are expanded"
+            ),
             (String(repeating: "(", count: 500), "groups are nested too deeply"),
             (String(repeating: "(", count: 30_000), "too long for a regular expression, at most 1000 characters"),
-            (".*" + String(repeating: "+", count: 900), "one repetition after another; put the first in ( )"),
+            (".*" + String(repeating: "+", count: 900), "two repetitions in a row; put the first in ( )"),
         ])
     func mistakes(pattern: String, sentence: String) {
         for unit in [Pattern.Unit.scalars, .bytes] {

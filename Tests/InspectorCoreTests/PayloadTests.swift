@@ -261,7 +261,7 @@ struct ReplyRuleTests {
         model.press(.tab)
         model.type("${file:/x}")
         #expect(model.press(.enter).isEmpty)
-        #expect(draw(model, size).text.contains("a rule sends no files"))
+        #expect(draw(model, size).text.contains("a rule cannot send files"))
         model.press(.escape, .character("R"))
         #expect(model.press(.character("1")) == [.setReplies(SocketID(7), [])])
     }

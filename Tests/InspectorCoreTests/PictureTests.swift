@@ -216,7 +216,7 @@ struct PictureTests {
             " 14:02:10.942090 #7     reading off    -    bytes are waiting, but no read is\n"
                 + "                        queued for them\n"
         ),
-        ("help-moved", Size(120, 35), ">4                the events "),
+        ("help-moved", Size(120, 35), ">3                the detail: "),
         ("ws-passing-target", Size(80, 24), "\n22 more lines below (j)\n"),
     ]
 

@@ -241,6 +241,7 @@ enum ReachScreens {
             return model
         },
         Screen("exchanges") { ExchangeWorld.model($0, "exchanges") },
+        Screen("calls") { CallWorld.model($0) },
         Screen("found") { FoundWorld.model(ascii: true, $0) },
         // What the peer has not read.
         Screen("attach") { AttachedWorld.model(ascii: true, $0, programs: 1) },

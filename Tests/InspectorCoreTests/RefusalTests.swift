@@ -29,7 +29,7 @@ struct RefusalTests {
         var model = Conversation.model(ascii: true, size: size)
         model.press(.escape, .character("z"))
         #expect(!model.isZoomed && !text(model).contains("ZOOM"))
-        #expect(text(model).contains("this pane has the whole screen already"))
+        #expect(text(model).contains("this pane already fills the screen"))
         _ = model.update(.resized(Size(140, 40)))
         model.press(.character("z"))
         #expect(model.isZoomed && draw(model, Size(140, 40)).text.contains("ZOOM"))

@@ -223,7 +223,7 @@ struct RewindTests {
     func past() {
         var model = Self.run(.left)
         #expect(model.update(.command("close now")).isEmpty)
-        #expect(model.notice?.text == "this is the past; 0 goes back to the present, where it works")
+        #expect(model.notice?.text == "not possible in the past; 0 goes back to the present")
         #expect(model.update(.command("write x")).isEmpty && model.update(.key("x")).isEmpty)
         #expect(model.whyNoSending != nil)
         _ = model.update(.opened(SocketID(99), OpenRequest(.tcp(host: "a", port: 1))))

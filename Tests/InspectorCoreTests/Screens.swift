@@ -86,7 +86,7 @@ enum WorldScreens {
             model.type("attach 25702")
             _ = model.update(
                 .refused(
-                    "25702: process 25702 is not inspectable; run it with SOCKETKIT_INSPECT=1, or let it call "
+                    "25702: process 25702 is not inspectable; run it with SOCKETKIT_INSPECT=1, or have it call "
                         + "SocketEngine.serve() once it has started"))
         default: break
         }

@@ -26,7 +26,7 @@ struct SocketSourceTests {
         #expect(Self.effects.allSatisfy { watched.refusal(of: $0) != nil })
         #expect(
             watched.refusal(of: Self.effects[0])
-                == "chatd[7] only lets you watch; it needs SOCKETKIT_INSPECT=control")
+                == "chatd[7] is read-only; changes need SOCKETKIT_INSPECT=control")
     }
 
     private func model(_ programs: [ProgramInfo], size: Size = Size(80, 24)) -> Model {
@@ -54,7 +54,7 @@ struct SocketSourceTests {
         for key in ["r", "x", "d", "b", "P", "T", "R"] as [Character] {
             watched.press(.character(key))
             #expect(
-                watched.dialogs.open == nil && watched.notice?.text.contains("only lets you watch") == true, "\(key)")
+                watched.dialogs.open == nil && watched.notice?.text.contains("is read-only") == true, "\(key)")
         }
         watched.press(.character("2"))
         let talk = draw(watched, watched.size).text
@@ -73,7 +73,7 @@ struct SocketSourceTests {
             var model = model([info(.watch)], size: size)
             model.press(.character("x"))
             let words = draw(model, size).text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            #expect(words.contains("only lets you watch; it needs SOCKETKIT_INSPECT=control"), "\(words)")
+            #expect(words.contains("is read-only; changes need SOCKETKIT_INSPECT=control"), "\(words)")
         }
     }
 
@@ -85,11 +85,11 @@ struct SocketSourceTests {
         model.press(.alt("t"))
         model.type("${time}")
         #expect(
-            model.press(.enter) == [] && model.notice?.text == "chatd[7]: this works only for connections opened here")
+            model.press(.enter) == [] && model.notice?.text == "chatd[7]: only connections opened here can be changed")
         #expect(model.composer.editor.text == "${time}")
         _ = model.update(.programs(ProgramNews(programs: [info(.watch)])))
         #expect(model.press(.enter) == [])
-        #expect(model.composer.editor.text == "${time}" && draw(model, model.size).text.contains("only lets you watch"))
+        #expect(model.composer.editor.text == "${time}" && draw(model, model.size).text.contains("is read-only"))
     }
 
     @Test("a command that the program does not allow is refused with the reason, and goes nowhere")
@@ -102,7 +102,7 @@ struct SocketSourceTests {
         ]
         _ = model.update(.snapshot(snapshot))
         #expect(model.update(.command("close now")) == [])
-        #expect(model.notice?.text.hasPrefix("chatd[7] only lets you watch") == true)
+        #expect(model.notice?.text.hasPrefix("chatd[7] is read-only") == true)
         _ = model.update(.programs(ProgramNews(programs: [info(.control)])))
         #expect(model.update(.command("close now")) == [.send(.close(Self.id, .now))])
     }

@@ -83,6 +83,6 @@ struct ToolDeskTests {
         ]
         for line in wrong { #expect(desk.receive(Array(line.utf8)).lines.first?.text.contains("-32600") == true) }
         let initialize = #"[{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}]"#
-        #expect(desk.receive(Array(initialize.utf8)).lines.first?.text.contains("must not be part") == true)
+        #expect(desk.receive(Array(initialize.utf8)).lines.first?.text.contains("must not be in") == true)
     }
 }

@@ -272,7 +272,7 @@ struct UpdateTests {
         var fresh = Model(options: .init(ascii: true, version: "0"))
         #expect(fresh.press(.control("c")) == [.screen(.quit)])
         let help = Action.all.flatMap(\.uses).filter { $0.keys.contains(key) && !$0.contexts.allSatisfy(\.isText) }
-        #expect(help.contains { $0.help == "quit; asks when sockets are live" })
+        #expect(help.contains { $0.help == "quit; asks if sockets are live" })
         #expect(!help.contains { $0.help.contains("always") })
     }
 

@@ -56,7 +56,7 @@ struct VerdictTests {
         let finding = try #require(found[SocketID(1)].first)
         #expect(found.count == 1 && finding.lint == "write-blocked" && finding.severity == .warning)
         #expect(finding.evidence == .engine && finding.subject == "python3[77]" && finding.lasting == .seconds(5))
-        #expect(finding.sentence == "python3[77] has not read for 5s: 4.0M unread there, 65K wait here")
+        #expect(finding.sentence == "python3[77] has not read for 5s: 4.0M unread there, 65K are unsent here")
         #expect(finding.next == "py-spy dump --pid 77")
         #expect(found.looking(at: [], in: nil) == [SocketID(1)], "it is looked at even out of sight")
     }
@@ -74,7 +74,7 @@ struct VerdictTests {
         }
         let gone = Self.find([Self.stuck(1)], [1: PeerEnd(program: Self.python, unread: 0)], at: [100, 110])
         #expect(gone[SocketID(1)].first?.subject == "db:5432")
-        #expect(gone[SocketID(1)].first?.sentence.contains("has read everything that arrived") == true)
+        #expect(gone[SocketID(1)].first?.sentence.contains("has read everything it received") == true)
     }
 
     @Test("a program that somebody has stopped is a note")
@@ -104,7 +104,8 @@ struct VerdictTests {
         #expect(found.count == 1 && found.count(.critical) == 1)
         #expect(found[SocketID(1)].map(\.lint) == ["deadlock"] && found[SocketID(2)].map(\.lint) == ["deadlock"])
         let text = try #require(found[SocketID(1)].first?.sentence)
-        #expect(text == "nc[81] and python3[77] both write and neither reads, for 12s; unread there: 1.0M and 4.0M")
+        #expect(
+            text == "nc[81] and python3[77] are both writing, and neither reads, for 12s; unread there: 1.0M and 4.0M")
         #expect(found.first(9, selected: SocketID(2)).count == 1)
     }
 
@@ -220,11 +221,13 @@ struct VerdictTests {
         let side = Side(socket, end: PeerEnd(program: Self.netcat, unread: 0, unsent: 0))
         let text = Situation(side, now: Self.at(141)).quiet(last: item)
         #expect(
-            text == "Nothing is under way. No read is queued here. Last to send: nc[81], 312 B, 41s ago.")
+            text == "Idle: nothing is in transit. No read is queued here. Last to send: nc[81], 312 B, 41s ago.")
         socket.reading.current = OperationSnapshot(
             id: OperationID(2), kind: .read(.available(limit: nil)), tag: 0, isStanding: true)
         let waiting = Situation(Side(socket), now: Self.at(141)).quiet(last: item)
-        #expect(waiting?.hasPrefix("Waits for data: t0 reads any. Nothing is under way.") == true, "\(waiting ?? "")")
+        #expect(
+            waiting?.hasPrefix("Waits for data: t0 reads any. Idle: nothing is in transit.") == true, "\(waiting ?? "")"
+        )
         socket.kernel?.receiveQueue = 1
         #expect(Situation(Side(socket), now: Self.at(141)).quiet(last: item) == nil)
     }

@@ -80,8 +80,8 @@ struct HangingProgramTests {
 
     /// Those who wait rightly, and what is said of them.
     private static let innocent = [
-        ("wait_all", "MSG_WAITALL"), ("both_read", "Both ends wait to read."), ("slow_consumer", "unread"),
-        ("low_water", "SO_RCVLOWAT"), ("peek_wait", "is in recv of"), ("nested", "Both ends wait to read."),
+        ("wait_all", "MSG_WAITALL"), ("both_read", "Both ends are waiting to read."), ("slow_consumer", "unread"),
+        ("low_water", "SO_RCVLOWAT"), ("peek_wait", "is in recv of"), ("nested", "Both ends are waiting to read."),
         ("exclusive", "epoll in"), ("exclusive_busy", "epoll in"), ("low_water_recv", "is in recv of"),
         ("low_water_select", "select"), ("peek_loop", "may check this socket whenever it wakes"),
     ]

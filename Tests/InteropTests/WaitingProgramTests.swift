@@ -80,7 +80,7 @@ struct WaitingProgramTests {
         let words = [
             "WAITING: curl[\(members[0])] waits", "for nginx[\(members[1])], which waits for",
             "[\(members[2])]: it took",
-            "has answered nothing, and is in accept4",
+            "has sent no answer, and is in accept4",
         ]
         for (target, processes) in [(HostTarget.port(nginx.port), []), (.port(server.port), [])]
             + members.map({ (HostTarget.process($0), [$0]) })

@@ -66,6 +66,7 @@ struct ArgumentParserTests {
 
     @Test("everything after a program to run is the program's")
     func programs() throws {
+        #expect(HelpText.text(of: "run")?.hasPrefix("socktui run [OPTION...] [--] CMD ARG...\n") == true)
         var wanted = RunRequest(["curl", "-v", "--json", "x", "--", "-"])
         #expect(try parse("run curl -v --json x -- -").opening == [.run(wanted)])
         #expect(try parse("run -- curl -v --json x -- -").opening == [.run(wanted)])
@@ -79,6 +80,12 @@ struct ArgumentParserTests {
         wanted.hasTerminal = true
         #expect(try parse("run --tty -- psql").opening == [.run(wanted)])
         #expect(wanted.environment(["TERM=xterm", "LINES=9", "A=1"], proxies: [:]) == ["A=1", "TERM=dumb"])
+        wanted = RunRequest(["nc"])
+        wanted.showsCalls = true
+        #expect(try parse("run --calls --json nc").opening == [.run(wanted)])
+        #expect(throws: UsageError("--calls", "cannot be used with --proxy, where no connect is taken")) {
+            try parse("run --calls --proxy http nc")
+        }
         #expect(throws: UsageError("--stdin", "works only with run")) { try parse("connect h:1 --stdin x") }
     }
 
@@ -169,7 +176,7 @@ struct ArgumentParserTests {
             ("relay :0 h:1 --insecure", ":0: TLS options need tls://, here or at the target"),
             ("relay tls://:0 h:1 --cert c --insecure", "--insecure works with connect"),
             ("relay --socks5 tls://:0", "--socks5: tls://:0: a TLS server needs a certificate"),
-            ("relay :0 udp://h:1", "udp://h:1: datagrams need udp:// to listen, as in udp://:5353 udp://h:1"),
+            ("relay :0 udp://h:1", "udp://h:1: to relay datagrams, listen on udp://, as in udp://:5353 udp://h:1"),
             ("relay ws://:0 h:1", "only tcp://, tls:// and unix: are supported here; write host:port"),
             (
                 "connect ftp://h:1",
@@ -248,7 +255,7 @@ struct ArgumentParserTests {
             ("why 7 --once", "--once: cannot be used with why"),
             (
                 "host --check --once",
-                "--once: cannot be used with --check: one look cannot tell how long bytes wait"
+                "--once: cannot be used with --check: a single snapshot cannot tell how long bytes have waited"
             ),
             ("conect h:1", "conect: no such command; did you mean connect?"),
             (
@@ -302,7 +309,16 @@ struct ArgumentParserTests {
             ("connect h:1 - -", "-: needs a single address, as in socktui connect h:1 -"),
             (
                 "connect udp://h:1 -",
-                "-: carries streams, and udp://h:1 has messages; --send and --expect work there"
+                "-: carries a byte stream, but udp://h:1 has messages; use --send and --expect"
+            ),
+            (
+                "relay :1 :2 --fault downstream latency 300ms --once",
+                "--fault: quote the whole RULE: --fault 'downstream latency 300ms'"
+            ),
+            ("relay :1 --fault stall 5s :2", "--fault: quote the whole RULE: --fault 'stall 5s'"),
+            (
+                "relay :1 :2 --break upstream on bytes 10",
+                "--break: quote the whole POINT: --break 'upstream on bytes 10'"
             ),
             ("connect h:1 - --no-read", "-: cannot be used with --no-read, which receives nothing"),
             ("connect h:1 --no-read --expect x", "--expect: cannot be used with --no-read, which receives nothing"),
@@ -312,7 +328,7 @@ struct ArgumentParserTests {
             ("connect h:1 --expect /(/", "--expect: column 2 of /(/: a ) is missing"),
             (
                 "connect h:1 --expect hex:0",
-                "--expect: column 5 of hex:0: a byte has two hex digits; this one has only one"
+                "--expect: column 5 of hex:0: a byte needs two hex digits; this one has only one"
             ),
             ("connect h:1 --expect x\\q", "--expect: column 2 of x\\q: \\q is not an escape; \\\\ writes a backslash"),
             ("connect h:1 --within 1s", "--within: goes after the --expect that it limits"),

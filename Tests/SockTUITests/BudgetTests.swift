@@ -10,7 +10,7 @@ struct BudgetTests {
     private static let commands = 18
     private static let linesOfHelp = 45
     private static let optionsOfCommand = 24
-    private static let options = 79
+    private static let options = 81
     private static let warnings = 48
 
     private static let width = 80
@@ -49,6 +49,13 @@ struct BudgetTests {
             }
             #expect(shown || HelpText.text(of: "options")?.contains("\n  \(option.name) ") == true, "\(option.name)")
         }
+    }
+
+    @Test("the help of relay fits 24 rows, with the next prompt")
+    func ofRelay() throws {
+        #expect(
+            try #require(HelpText.text(of: "relay")).split(separator: "\n", omittingEmptySubsequences: false).count < 24
+        )
     }
 
     @Test("no two options have one name, and none is for a command that there is not")

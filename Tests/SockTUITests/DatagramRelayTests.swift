@@ -221,7 +221,8 @@ struct DatagramRelayTests {
         "what cannot be relayed is refused with what would be right",
         arguments: [
             ("udp://:0", "udp://", "host:port"), ("udp://239.1.2.3:5", "h:1", "a port of this host"),
-            ("udp://:0", "239.1.2.3:5", "as in udp://:5353"), (":0", "udp://h:1", "datagrams need udp://"),
+            ("udp://:0", "239.1.2.3:5", "as in udp://:5353"),
+            (":0", "udp://h:1", "to relay datagrams, listen on udp://"),
             ("udp://:0", "unix:/x", "host:port"), ("udp://:0", "tls://h:1", "host:port"),
         ])
     func refusals(listen: String, target: String, words: String) {

@@ -11,7 +11,7 @@ struct FaultCarrierTests {
         "a rule for datagrams is refused where only streams are opened, and the reverse",
         arguments: [
             ("lossy", false, "--fault: loss: is for datagrams"), ("slow", true, "--fault: latency: is for streams"),
-            ("corrupt 1 bits", true, nil), ("refuse", true, "--fault: refuse: is for relays of streams"),
+            ("corrupt 1 bits", true, nil), ("refuse", true, "--fault: refuse: is for stream relays"),
         ])
     func useless(_ rule: String, isDatagrams: Bool, refusal: String?) {
         var options = FaultOptions()
@@ -30,13 +30,13 @@ struct FaultCarrierTests {
         arguments: [
             ("relay", "on timeout", "--break: timeout: relayed connections have no", 4),
             ("run", "upstream on timeout", "--break: timeout: relayed connections have no", 13),
-            ("udp", "on bytes 5", "--break: bytes: streams are held", 4),
-            ("connect", "on reset", "--break: reset: holds relayed connections only", 4),
-            ("listen", "on write-blocked", "--break: write-blocked: holds relayed", 4),
-            ("connect", "on accept", "--break: accept: this run accepts nothing", 4),
-            ("websocket", "on bytes 5", "--break: bytes: WebSockets and datagrams", 4),
-            ("listen", "refuse", "--fault: refuse: is for relays", 1),
-            ("connect", "after 5s no-accept", "--fault: no-accept: is for relays", 10),
+            ("udp", "on bytes 5", "--break: bytes: only streams can be held", 4),
+            ("connect", "on reset", "--break: reset: holds only relayed connections", 4),
+            ("listen", "on write-blocked", "--break: write-blocked: holds only relayed", 4),
+            ("connect", "on accept", "--break: accept: this run accepts no connections", 4),
+            ("websocket", "on bytes 5", "--break: bytes: WebSockets and datagram sockets", 4),
+            ("listen", "refuse", "--fault: refuse: is for stream relays", 1),
+            ("connect", "after 5s no-accept", "--fault: no-accept: is for stream relays", 10),
             ("websocket", "corrupt 1 bits", "--fault: corrupt: WebSockets", 1),
             ("udp", "upstream slice 7", "--fault: slice: is for streams", 10),
             ("connect", "on timeout", "", 0), ("listen", "on accept", "", 0), ("relay", "on reset", "", 0),

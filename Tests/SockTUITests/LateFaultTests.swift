@@ -60,14 +60,15 @@ struct LateFaultTests {
         let carrier = Carrier()
         let faults = RelayFaults(seed: 1, connection: 1, began: .zero, delayBuffer: 1_000)
         let faulted = FaultedPair(faults, of: carrier, on: DispatchQueue(label: "faults"))
-        faulted.add([NumberedFault(1, try .parse("slice 2")), NumberedFault(2, try .parse("upstream slice 1"))])
+        faulted.add(
+            [NumberedFault(1, try .parse("slice 2")), NumberedFault(2, try .parse("upstream slice 1"))], after: nil)
         faulted.receive([1, 2, 3], from: .client)
         #expect(carrier.apart.withLock { $0 } == [true])
         faulted.remove(rule: 1)
         #expect(carrier.apart.withLock { $0 } == [true])
         faulted.remove(rule: 2)
         #expect(carrier.apart.withLock { $0 } == [true, false])
-        faulted.add([NumberedFault(3, try .parse("slice 2"))])
+        faulted.add([NumberedFault(3, try .parse("slice 2"))], after: nil)
         faulted.receive([1, 2, 3], from: .client)
         #expect(carrier.apart.withLock { $0 } == [true, false, true])
     }
@@ -87,7 +88,9 @@ struct LateFaultTests {
         let carrier = Carrier()
         let faults = RelayFaults(seed: 1, connection: 1, began: .zero, delayBuffer: 1_000)
         let faulted = FaultedPair(faults, of: carrier, on: DispatchQueue(label: "faults"))
-        faulted.add([NumberedFault(1, try .parse("slice 2")), NumberedFault(2, try .parse("upstream latency 50ms"))])
+        faulted.add(
+            [NumberedFault(1, try .parse("slice 2")), NumberedFault(2, try .parse("upstream latency 50ms"))], after: nil
+        )
         faulted.receive([1, 2, 3], from: .client)
         faulted.remove(rule: 1)
         #expect(eventually { carrier.written.withLock { $0 } == [1, 2, 3] })

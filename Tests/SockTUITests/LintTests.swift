@@ -198,7 +198,7 @@ extension Provocation {
             bench.fillFromPeer()
             #expect(eventually { bench.pair.picture?.activity.unreadSince != nil })
             bench.pass(6)
-            #expect(bench.finds("deadlock")?.hasPrefix("this end and peer[\(getpid())] both write") == true)
+            #expect(bench.finds("deadlock")?.hasPrefix("this end and peer[\(getpid())] are both writing") == true)
             #expect(bench.finds("write-blocked") == nil && bench.finds("read-starved") == nil, "one cause, one verdict")
         } relieved: {
             $0.drain()

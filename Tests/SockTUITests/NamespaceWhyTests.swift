@@ -23,7 +23,7 @@ struct NamespaceWhyTests {
         let inode = watch.look.namespaces.values.map(\.inode)
         #expect(Set(inode).count == inode.count && inode.count >= 3)
         let text = answer.lines.joined(separator: "\n")
-        #expect(text.contains("[\(pair.server)] does not read") && text.contains("(netns "), "\(text)")
+        #expect(text.contains("[\(pair.server)] has left") && text.contains("(netns "), "\(text)")
         // Loopback connections of both namespaces have the same addresses.
         for process in [pair.client, pair.server] {
             let near = try #require(
@@ -38,11 +38,11 @@ struct NamespaceWhyTests {
     @Test("where nothing is found, what was looked at is said")
     func places() throws {
         var options = HostOptions()
-        #expect(HostWatch(options, LintSettings()).place == "this host")
+        #expect(HostWatch(options, LintSettings()).place == "on this host")
         options.namespace = getpid()
         let watch = HostWatch(options, LintSettings())
-        #expect(watch.place == "the network namespace of process \(getpid())")
-        #expect(HostRun.nothing(.port(9), watch) == "no socket of \(watch.place) has :9 at either end")
+        #expect(watch.place == "in the network namespace of process \(getpid())")
+        #expect(HostRun.nothing(.port(9), watch) == "no socket \(watch.place) has :9 at either end")
     }
 
     @Test("a program that runs is told apart from one that does not, by its name")
@@ -51,9 +51,9 @@ struct NamespaceWhyTests {
         let name = "quiet-\(getpid())"
         try #require(symlink("/bin/sleep", folder.path + "/" + name) == 0)
         let watch = HostWatch(HostOptions(), LintSettings())
-        #expect(HostRun.nothing(.name(name), watch) == "no program is called \(name)")
+        #expect(HostRun.nothing(.name(name), watch) == "no program is named \(name)")
         let program = try Peer([folder.path + "/" + name, "1000"])
-        let words = "\(name)[\(program.process)] has no sockets that can be seen"
+        let words = "\(name)[\(program.process)] has no visible sockets"
         #expect(eventually { HostRun.nothing(.name(name), watch) == words })
     }
 

@@ -11,7 +11,7 @@ struct NoticeBufferTests {
         for number in 0..<1_000 { notices.add("\(number)") }
         let taken = notices.take()
         #expect(taken.count == NoticeBuffer.limit + 1 && taken.first == "0")
-        #expect(taken.last == "\(1_000 - NoticeBuffer.limit) more notices arrived at once and were dropped")
+        #expect(taken.last == "\(1_000 - NoticeBuffer.limit) more notices arrived at the same time and were dropped")
         #expect(notices.take().isEmpty)
     }
 }

@@ -102,7 +102,7 @@ struct OutsideTests {
     @Test("a script has no terminal for an editor or a clipboard, and says so")
     func noTerminal() {
         let screen = ScriptScreen(Size(80, 24))
-        #expect(throws: MessageText.Unsendable("there is no terminal here for an editor")) {
+        #expect(throws: MessageText.Unsendable("there is no terminal for an editor")) {
             try Editor.edit([1], on: screen)
         }
         #expect(!screen.copy([1]))

@@ -262,7 +262,7 @@ struct RelayFaultTests {
         #expect(eventually { world.fault?.droppedBytes == 7 })
         client.socket.write(Array("secret".utf8))
         #expect(eventually { world.fault?.hold != nil })
-        #expect(try world.perform("release drop").lines == ["dropped what was held of \(id)"])
+        #expect(try world.perform("release drop").lines == ["dropped the held bytes of \(id)"])
         #expect(eventually { world.fault?.droppedBytes == 13 })
         client.socket.write(Array("secret".utf8))
         #expect(eventually { world.fault?.hold != nil })

@@ -65,8 +65,8 @@ struct ScriptTests {
             ("freeze now", 1, "now: freeze takes no arguments"),
             ("key", 1, "key: needs a key, as in key Enter, key q, key ^D, key Alt-1"),
             ("key Entre", 1, "Entre: no such key; write a character, Enter, Esc, Up, F1, ^D, Alt-1..."),
-            ("wait", 1, "wait: needs the text to look for"),
-            (String(repeating: "x", count: 70_000), 1, "a line has at most 65536 bytes"),
+            ("wait", 1, "wait: needs the text to wait for"),
+            (String(repeating: "x", count: 70_000), 1, "a line can have at most 65536 bytes"),
             ("resize 80", 1, "resize: needs columns x rows, as in 80x24"),
         ])
     func mistakes(text: String, line: Int, sentence: String) {

@@ -158,7 +158,7 @@ struct SavedTrafficTests {
         ]
         let result = SavedTraffic.save(kept, of: ids, to: path)
         #expect(
-            sentence(result) == "saved 12 B to 3 files in \(path); 1 connection of other programs not; "
+            sentence(result) == "saved 12 B to 3 files in \(path); 1 connection of other programs not saved; "
                 + "2.0K more were not kept; 2 older items had been dropped")
         func saved(_ id: SocketID, _ direction: TrafficItem.Direction) -> String? {
             TextFile.read("\(path)/socktui-\(id.label)-\(direction.rawValue).bin")
@@ -176,7 +176,7 @@ struct SavedTrafficTests {
         TextFile.replace(path, with: "old")
         let result = SavedTraffic.save(kept, of: ids, to: folder.path)
         #expect(sentence(result).hasPrefix("\(path): already exists"))
-        #expect(sentence(result).hasSuffix("; 1 file saved before it"))
+        #expect(sentence(result).hasSuffix("; 1 file saved before that"))
         #expect(TextFile.read(path) == "old")
     }
 

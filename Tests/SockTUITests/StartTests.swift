@@ -55,7 +55,7 @@ struct StartTests {
     func holders() throws {
         let reception = try Reception(accepting: Recorder())
         let holder = try #require(AddressInUse.holder(of: reception.port, host: "127.0.0.1"))
-        #expect(holder.hasSuffix("[\(getpid())] has 127.0.0.1:\(reception.port)"))
+        #expect(holder.hasSuffix("[\(getpid())] uses 127.0.0.1:\(reception.port)"))
         #expect(AddressInUse.holder(of: reception.port, host: "") != nil)
         #expect(AddressInUse.holder(of: reception.port, host: "127.0.0.9") == nil)
         #expect(AddressInUse.holder(of: try Peer.freePort(), host: "127.0.0.1") == nil)
@@ -69,11 +69,11 @@ struct StartTests {
         }
         let other = try listener(.v4(host: "127.0.0.9", port: 0))
         #expect(AddressInUse.holder(of: other.port, host: "localhost") == nil)
-        #expect(AddressInUse.holder(of: other.port, host: "*")?.hasSuffix("has 127.0.0.9:\(other.port)") == true)
+        #expect(AddressInUse.holder(of: other.port, host: "*")?.hasSuffix("uses 127.0.0.9:\(other.port)") == true)
         let same = try listener(.v4(host: "127.0.0.1", port: 0))
-        #expect(AddressInUse.holder(of: same.port, host: "localhost")?.hasSuffix("has 127.0.0.1:\(same.port)") == true)
+        #expect(AddressInUse.holder(of: same.port, host: "localhost")?.hasSuffix("uses 127.0.0.1:\(same.port)") == true)
         let every = try listener(.v4(host: "0.0.0.0", port: 0))
-        #expect(AddressInUse.holder(of: every.port, host: "localhost")?.hasSuffix("has 0.0.0.0:\(every.port)") == true)
+        #expect(AddressInUse.holder(of: every.port, host: "localhost")?.hasSuffix("uses 0.0.0.0:\(every.port)") == true)
         #expect(AddressInUse.holder(of: every.port, host: "::1") == nil)
     }
 

@@ -170,7 +170,7 @@ struct InspectionTests {
         let watcher = try other.attach()
         watcher.send(InspectionFrame.command(.close(try #require(other.accepted.session), .reset)).bytes)
         #expect(eventually { (try? watcher.take()) == true && watcher.others.count == 2 })
-        #expect(watcher.others.last == .notice("chatd[\(getpid())] grants viewers payload only; nothing was done"))
+        #expect(watcher.others.last == .notice("chatd[\(getpid())] grants viewers only payload; nothing was done"))
         #expect(other.accepted.isConnected)
     }
 
@@ -274,7 +274,8 @@ struct InspectionTests {
         let future = try InspectionClient(served.inspection.path, version: 2)
         #expect(
             future.refusal
-                == "the viewer speaks version 2 of the inspection wire, and chatd version 1; both sides need the same")
+                == "the viewer speaks version 2 of the inspection protocol, and chatd version 1; both sides need the same"
+        )
         #expect(served.inspection.lastRefusal == future.refusal)
         let rude = try InspectionClient(served.inspection.path, greets: false)
         rude.send(InspectionFrame.watch(InspectionWatch()).bytes)

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CSockTUICalls.h"
+
 // The calls that a program under the filter makes, and that wait for an answer.
 enum crun_call {
   CRUN_CONNECT, CRUN_PEER_NAME, CRUN_OWN_NAME, CRUN_ERROR, CRUN_URING, CRUN_LISTEN, CRUN_EXEC,
@@ -29,7 +31,7 @@ struct crun_report {
 // MARK: In the new process
 
 // If `arguments` are those of a process that was started to become a program under the filter, becomes that program.
-// Returns only if they are not. The form is NAME --become DESCRIPTOR PATH ARGUMENTS...
+// Returns only if they are not. The form is NAME --become DESCRIPTOR PATH ARGUMENTS..., or --become-traced.
 void crun_become(char *const *arguments);
 
 // MARK: In this process
@@ -98,8 +100,11 @@ struct crun_socket {
   int64_t timeout;
 };
 
-// Reads the facts. `own` is a socket of the own network namespace. Returns 0, or errno.
-int crun_describe(int socket, int own, struct crun_socket *out);
+// The number of a socket's network namespace, or 0 where the kernel has none.
+uint64_t crun_space(int socket);
+
+// Reads the facts. `own` is the number of the own network namespace. Returns 0, or errno.
+int crun_describe(int socket, uint64_t own, struct crun_socket *out);
 
 // What /proc tells of a descriptor of another thread, where it may not be duplicated: see `crun_socket`, whose cookie is the
 // number of the socket's file. Returns 0, or errno.

@@ -23,20 +23,21 @@ extension ListColumn {
             let alone = column.cell
             column.cell = { row, sight in row.folded == nil ? alone(row, sight) : nil }
         },
-        amount("unread", "UNREAD", 7, "bytes that its program has not read", \.unreadText) {
+        amount("unread", "UNREAD", 7, "bytes its program has not read", \.unreadText) {
             $0.state == .listening ? $0.waiting : $0.unread
         } role: {
             $0.isCrowded ? .warn : .received
         },
-        amount("unsent", "UNSENT", 6, "bytes that the other end has not acknowledged", \.unsentText) {
+        amount("unsent", "UNSENT", 6, "bytes the other end has not acknowledged", \.unsentText) {
             $0.transport.isUnix ? nil : $0.unsent
         } role: { _ in
             .sent
         }.with { $0.rank = 2 },
-        hosts("asks", "ASKS", 9, "what its program asks of it", { $0.asks == nil ? .dim : .plain }, rank: 1) {
+        hosts("asks", "ASKS", 9, "the call or event its program waits for", { $0.asks == nil ? .dim : .plain }, rank: 1)
+        {
             $0.host?.asks
         },
-        time("for", "FOR", "how long it has asked for that") { socket, _ in socket.host?.asksFor }.with {
+        time("for", "FOR", "how long it has waited for that") { socket, _ in socket.host?.asksFor }.with {
             $0.rank = 4
         },
         hosts("container", "CONTAINER", 12, "the container of its program", { _ in .dim }, rank: 6) {

@@ -48,29 +48,29 @@ extension ListColumn {
     /// A captured program's reads and writes are not known. Its name is shown instead.
     static let programs: [ListColumn] = [
         peer.with { $0.title = "ADDRESS" },
-        text("client", "CLIENT", 14, "the program that connected", .name, role: \.base) {
+        text("client", "CLIENT", 14, "the client program", .name, role: \.base) {
             CapturedWords.program($0.ends?.local)
         }.with { $0.startsDescending = true },
-        text("server", "SERVER", 11, "the program that was connected to", .name, role: \.base) {
+        text("server", "SERVER", 11, "the server program", .name, role: \.base) {
             CapturedWords.program($0.ends?.peer)
         }.with { ($0.rank, $0.startsDescending) = (2, true) },
     ]
 
     /// Rates and totals of one end.
     static let ofOneEnd: [ListColumn] = [
-        rate("rx", "RX/s", "bytes received a second", rank: 3, role: .received) {
+        rate("rx", "RX/s", "bytes received per second", rank: 3, role: .received) {
             ($0.socket.receiveRate, $0.socket.received)
         },
-        rate("tx", "TX/s", "bytes sent a second", rank: 4, role: .sent) { ($0.socket.sendRate, $0.socket.sent) },
+        rate("tx", "TX/s", "bytes sent per second", rank: 4, role: .sent) { ($0.socket.sendRate, $0.socket.sent) },
         warnings,
     ]
 
     /// Rates where both ends are seen. They have the names of the ends, because nothing is received or sent here.
     static let ofBothEnds: [ListColumn] = [
-        rate("toserver", "C>S/s", "bytes a second from the client to the server", rank: 3, role: .received) {
+        rate("toserver", "C>S/s", "bytes per second from the client to the server", rank: 3, role: .received) {
             $0.clientSent
         }.with { $0.twin = "rx" },
-        rate("toclient", "S>C/s", "bytes a second from the server to the client", rank: 4, role: .sent) {
+        rate("toclient", "S>C/s", "bytes per second from the server to the client", rank: 4, role: .sent) {
             $0.serverSent
         }.with { $0.twin = "tx" },
         warnings,
@@ -100,7 +100,7 @@ extension ListColumn {
                     let isRead = row.socket.role == .listener || row.socket.reading.current != nil
                     return !row.isLive ? .closed : !isRead && row.socket.unreadBytes > 0 ? .warn : .dim
                 }, \.receiveQueue),
-            kernel("sendq", "SEND-Q", "bytes in the kernel not acknowledged by the peer", \.sendQueue),
+            kernel("sendq", "SEND-Q", "bytes in the kernel, unacknowledged by the peer", \.sendQueue),
         ] + totals + [
             bytes("prebuffer", "PREBUF", "bytes read ahead") { $0.role == .listener ? nil : $0.prebuffered },
             time("age", "AGE", "time since it was connected") { socket, now in
@@ -123,7 +123,7 @@ extension ListColumn {
             text("flags", "FLAGS", 8, "GCDAsyncSocket's flag word", steady: false) { FlagWords.word($0.flags) },
             text("local", "LOCAL", 21, "our address", .address) { $0.local?.description },
             text("tls", "TLS", 8, "TLS version, or handshake progress") { $0.tls.map(TLSWords.column) },
-            text("alpn", "ALPN", 8, "the protocol that TLS agreed on") { $0.tls?.applicationProtocol },
+            text("alpn", "ALPN", 8, "the protocol negotiated by ALPN") { $0.tls?.applicationProtocol },
             text("ws", "WS", 7, "WebSocket state, or its close code") { $0.webSocket.map(WebSocketWords.column) },
             text("name", "NAME", 14, "the name that the program set") { $0.name.isEmpty ? nil : $0.name },
         ]).map { column in column.with { $0.rank = 5 } }

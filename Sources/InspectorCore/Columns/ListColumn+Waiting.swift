@@ -3,7 +3,7 @@ import SocketCore
 /// Who waits for an answer, and how long answers take. Shown once something was asked.
 extension ListColumn {
     static let waits: [ListColumn] = [
-        answers("waiting", "WAIT", "how long its question has had no answer", rank: 2) { facts, socket, now in
+        answers("waiting", "WAIT", "how long its request has gone unanswered", rank: 2) { facts, socket, now in
             socket.isLive ? facts.unansweredSince.map { max(.zero, now - $0) } : nil
         },
         answers("answer", "ANSWER", "the median of its answer times", rank: 2) { facts, _, _ in facts.median },

@@ -8,6 +8,9 @@ package struct Sorting: Equatable, Sendable {
 
     package init(_ column: ListColumn) { (self.column, descending) = (column, column.startsDescending) }
 
+    /// What is not obvious about the order: closed rows have an ID too, and are not sorted by it.
+    package var exception: String? { column.name == "id" && !column.ordersClosed ? "closed last" : nil }
+
     /// Those without a value follow those with one. The first look at a host proves nothing yet, so what seems to be
     /// stuck comes before what is not.
     private enum Group: Int { case valued, stuck, unknown, listener, timeWait, closed }

@@ -67,10 +67,10 @@ struct FilterKey: Sendable {
             return socket.fault?.rules.contains { name == "any" || $0.effect.hasPrefix(name) } ?? false
         },
         text("program", "a program's name, as in program:nginx") { $0.programText.lowercased().contains($1) },
-        number("pid", "a process number, as in pid:4711") { (socket, number: Int32) in
+        number("pid", "a process ID, as in pid:4711") { (socket, number: Int32) in
             socket.hosts.contains { $0.owners.contains(number) }
         },
-        number("user", "a user's number, as in user:1000") { (socket, number: UInt32) in
+        number("user", "a user ID, as in user:1000") { (socket, number: UInt32) in
             socket.hosts.contains { $0.user == number }
         },
         number("fd", "a descriptor, as in fd:4") { (socket, number: Int32) in socket.descriptor == number },
@@ -83,7 +83,7 @@ struct FilterKey: Sendable {
         FilterKey(["asks"]) { (value) throws(FilterTerm.Problem) in
             guard let asks = FilterTerm.Asks(rawValue: value) else {
                 let words = Spelling.alternatives(FilterTerm.Asks.allCases.map(\.rawValue))
-                throw FilterTerm.Problem(message: "what its program asks for: \(words)")
+                throw FilterTerm.Problem(message: "what its program waits for: \(words)")
             }
             return { socket, _ in socket.hosts.contains { $0.asks.map { asks.matches($0) } ?? false } }
         },

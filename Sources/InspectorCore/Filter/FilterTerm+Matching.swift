@@ -6,7 +6,7 @@ extension FilterTerm {
         _ socket: SocketSnapshot, _ sight: Sight
     ) -> Bool {
         switch self {
-        case .id(let number): socket.id.number == number
+        case .id(let id): socket.id == id
         case .tag(let tag): Self.operations(socket).contains { $0.tag == tag && !$0.isStanding }
         case .key(_, _, let match): match(socket, sight)
         case .held: socket.fault?.hold != nil
@@ -23,7 +23,7 @@ extension FilterTerm {
         _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings
     ) -> Bool {
         switch self {
-        case .id(let number): event.socket.number == number
+        case .id(let id): event.socket == id
         case .tag(let tag): event.tag == tag
         case .unfinished: true
         case .text(let text):
@@ -53,6 +53,8 @@ extension FilterTerm {
     private static func names(_ socket: SocketSnapshot) -> [String] {
         var names = [socket.peerText, socket.target, socket.name]
         if let peer = socket.peer { names.append(peer.description) }
+        // Both ends of a connection on this host are found by the port that one of them listens on.
+        if !socket.hosts.isEmpty, let local = socket.local { names.append(local.description) }
         names += socket.hosts.flatMap { [$0.programText, $0.peerProgram ?? ""] }
         if let error = socket.closed?.error { names.append(error.detail) }
         return names.filter { !$0.isEmpty }

@@ -22,7 +22,7 @@ package enum FilterTerm: Sendable {
         case read, write, none
     }
 
-    case id(UInt64)
+    case id(SocketID)
     case tag(Int)
     /// A key, or a column of words, and what its value matches.
     case key(String, value: String, @Sendable (SocketSnapshot, Sight) -> Bool)
@@ -58,7 +58,11 @@ package enum FilterTerm: Sendable {
         if value.hasPrefix("//") { return .text(lower) }
         let key = String(lower[..<colon])
         switch key {
-        case "id": return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
+        case "id":
+            guard let id = SocketID(label: value.drop { $0 == "#" }) else {
+                throw Problem(message: "the ID of a row, as in id:7")
+            }
+            return .id(id)
         case "tag": return .tag(try number(value, "a number, as in tag:42"))
         default: break
         }

@@ -10,7 +10,9 @@ package struct HostAnswer: Sendable {
     let chains: [WaitWords]
     /// If nothing is wrong, a description of each connection.
     package let stories: [String]
-    /// The number of connections, and the age of the oldest unanswered question, or `nil` if there is none.
+    /// The programs that it is about, as in `nginx[812] and 2 more`: those that listen, if any do.
+    private let who: String
+    /// The number of connections, and the age of the oldest unanswered request, or `nil` if there is none.
     private let connections: Int
     private let oldest: Duration?
     private let options: Options
@@ -44,6 +46,8 @@ package struct HostAnswer: Sendable {
         }
         guard !meant.isEmpty else { return nil }
         (sockets, hidden) = (meant, look.hidden)
+        let listeners = meant.filter(\.isListening)
+        who = Self.holders(listeners.isEmpty ? meant : listeners, judge)
         self.processes = (processes.count, processes.count { look.processes[$0]?.rung == .queues })
         var about = Set(meant.map(\.id))
         for socket in meant { if let peer = judge.peer(of: socket.id) { about.insert(peer.id) } }
@@ -84,12 +88,12 @@ package struct HostAnswer: Sendable {
         var lines = stories(open, "connection", judge, most)
         if left.count > 1, let oldest = left.compactMap(\.tcp?.lastAcknowledged).max() {
             lines.append(
-                "\(left.count) connections were closed by one end, the first \(Format.duration(oldest)) ago, and not yet by "
+                "\(left.count) connections were closed by one end, the first \(Format.duration(oldest)) ago, but not yet by "
                     + "\(holders(left, judge)) (CLOSE-WAIT).")
         }
         lines += stories(meant.filter(\.isListening), "listener", judge, most)
         if closed.count > 1, most > 0 {
-            lines.append("\(closed.count) connections were closed and are kept for a while (TIME-WAIT).")
+            lines.append("\(closed.count) connections are closed and in TIME-WAIT.")
         }
         return lines
     }
@@ -129,34 +133,34 @@ package struct HostAnswer: Sendable {
         let paragraphs = chains.prefix(Self.mostChains).map(\.paragraph) + others.map(HostParagraph.lines)
         var lines = paragraphs.reduce([]) { $0.isEmpty ? $1 : $0 + [""] + $1 }
         if chains.count > Self.mostChains {
-            lines += ["", "and \(chains.count - Self.mostChains) more chains of waiting"]
+            lines += ["", "and \(chains.count - Self.mostChains) more wait chains"]
         }
         if lines.isEmpty { lines = [healthy] }
         if !stories.isEmpty { lines += [""] + stories }
         if processes.closed > 0 {
             let count = "\(processes.closed) of these \(processes.meant) processes"
-            lines.append("Not seen: the sockets of \(count) (other users'; sudo shows them).")
+            lines.append("Not visible: the sockets of \(count) (other users; use sudo).")
         }
         if hidden.calls > 0, let reason = hidden.reason {
             lines.append(
-                "Not seen: what \(Format.count(hidden.calls, "program")) waits for (\(HostScene.safe(reason))).")
+                "Not visible: what \(Format.count(hidden.calls, "program")) waits for (\(HostScene.safe(reason))).")
         }
         return lines
     }
 
     private static let chained: Set<String> = [Lint.waitChain.name, Lint.mutualWait.name]
 
-    /// `Nothing is wrong: 50 connections, the oldest question waits less than 20ms.`
+    /// `Nothing is wrong with nginx[812]: 50 connections, the oldest request has waited less than 20ms.`
     private var healthy: String {
         let isPartial = processes.closed > 0 || hidden.calls > 0
-        let nothing = "Nothing is \(isPartial ? "seen to be " : "")wrong"
-        guard connections > 0 else { return "\(nothing) with \(Format.count(sockets.count, "socket"))." }
-        let question = oldest.map { age in
+        let nothing = "Nothing \(isPartial ? "visible " : "")is wrong with \(who)"
+        guard connections > 0 else { return "\(nothing): \(Format.count(sockets.count, "socket"))." }
+        let request = oldest.map { age in
             let least = WaitQuestion.tick
             let time = age < least ? "less than \(Format.duration(least))" : Format.duration(age)
-            return "the oldest question waits \(time)"
+            return "the oldest request has waited \(time)"
         }
-        return "\(nothing): \(Format.count(connections, "connection")), \(question ?? "no question waits")."
+        return "\(nothing): \(Format.count(connections, "connection")), \(request ?? "no request is waiting")."
     }
 
     /// The answer as JSON, for programs.

@@ -62,7 +62,7 @@ extension HostCall {
     package var words: String {
         switch kind {
         case .running: return "running"
-        case .outside: return "asleep outside a call"
+        case .outside: return "sleeping outside any system call"
         default: break
         }
         let size = amount.map { " of \(Format.size($0))" } ?? ""
@@ -100,7 +100,13 @@ extension HostScene {
     private static let sanitizer = Sanitizer(isASCII: false)
 
     /// Returns foreign text truncated and made safe for a terminal.
-    static func safe(_ text: String) -> String { sanitizer.text(text.prefix(120)) }
+    static func safe(_ text: String) -> String {
+        // Names of programs are nearly always plain, and are told for each of thousands of sockets.
+        let isPlain = text.utf8.count <= longest && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+        return isPlain ? text : sanitizer.text(text.prefix(longest))
+    }
+
+    private static let longest = 120
 
     /// Returns `api.py[4711]` or `nginx[812]+3`, or the other end if the program is not known. Sanitized.
     func title(_ asking: HostAsking?, of socket: HostSocket) -> String {

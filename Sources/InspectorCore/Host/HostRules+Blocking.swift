@@ -46,7 +46,7 @@ extension HostRules {
     private static func ringClaim(_ titles: [String]) -> String {
         switch titles.count {
         case 1: "\(titles[0]) writes to itself and does not read"
-        case 2: "\(titles[0]) and \(titles[1]) both write and neither reads"
+        case 2: "\(titles[0]) and \(titles[1]) are both writing, and neither reads"
         default:
             titles.dropLast().joined(separator: ", ") + " and \(titles.last ?? "") write in a ring and none reads"
         }
@@ -81,8 +81,8 @@ extension HostRules {
         let holder = holders.first { $0.socket.id == edge.writer.id }
         let unsent = "\(Self.size(edge.writer.unsent)) unsent"
         switch holder?.wait {
-        case .call?, .ready?: return holder?.thread.map { "in \($0.words)" } ?? "waits for room to write, \(unsent)"
-        case .edge?: return "registered for room to write (epoll ET), \(unsent)"
+        case .call?, .ready?: return holder?.thread.map { "in \($0.words)" } ?? "waiting for room to write, \(unsent)"
+        case .edge?: return "registered for EPOLLOUT (epoll ET), \(unsent)"
         case .hidden?, nil: return unsent
         }
     }
@@ -126,7 +126,7 @@ extension HostRules {
 
     private func chainClaim(_ reader: HostSocket, _ asking: HostAsking) -> String {
         let who = title(asking, reader) + (asking.kind == .stopped ? " is \(asking.words) and" : "")
-        return "\(who) does not read \(Self.size(reader.unread))"
+        return "\(who) has left \(Self.size(reader.unread)) unread"
     }
 
     /// Says how its sockets are requested, and which processes wait because of it.
@@ -138,15 +138,15 @@ extension HostRules {
             let unsent = Self.size(edge.writer.unsent)
             return call.map { "\(who) is stuck in \($0.words)" } ?? "\(who) has \(unsent) unsent"
         }
-        let more = waiters.count > 4 ? ["\(waiters.count - 4) more wait"] : []
+        let more = waiters.count > 4 ? ["\(waiters.count - 4) more are waiting"] : []
         return (how + told + more).joined(separator: "; ")
     }
 
     /// Says how it is visible that a socket's bytes are not requested.
     static func how(_ asking: HostAsking) -> String {
         switch asking.kind {
-        case .edge: "epoll reported it once, edge-triggered, and it has not been read since"
-        case .stuck: "the event loop listens for it, but no thread has waited in that loop since (\(asking.words))"
+        case .edge: "epoll (edge-triggered) reported it once, and it has not been read since"
+        case .stuck: "an event loop watches it, but no thread has waited in that loop since (\(asking.words))"
         case .unseen, .stopped: asking.words
         default:
             asking.words.hasPrefix("epoll")
@@ -188,7 +188,7 @@ extension HostRules {
         }
         let (who, peer) = (owner(writer), writer.peer.map { "\($0)" } ?? "the peer")
         var verdict = Verdict(
-            "\(peer) has kept \(title(who, writer)) from sending",
+            "\(peer) has blocked \(title(who, writer)) from sending",
             because: "its window is 0, \(Self.size(writer.unsent)) unsent" + Self.timer(writer), for: lasting,
             on: [writer], by: who)
         verdict.subject = peer

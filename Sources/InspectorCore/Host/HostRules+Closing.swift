@@ -77,7 +77,7 @@ extension HostRules {
                 age >= after, case let asking = owner(socket)
             else { return nil }
             return Verdict(
-                "\(title(asking, socket)) closed its half and has waited for \(peerTitle(socket)) to close", for: age,
+                "\(title(asking, socket)) sent FIN and has been waiting for \(peerTitle(socket)) to close", for: age,
                 on: [socket], by: asking)
         }
     }
@@ -88,8 +88,8 @@ extension HostRules {
                 asking.proof != .queues, facts.isConfirmed(socket), let origin = facts.inheritance(of: socket)
             else { return nil }
             var verdict = Verdict(
-                "\(title(asking, socket)) holds fd \(origin.descriptor), a socket that is older than it",
-                because: "the program does not use it, and the peer will not see the close", for: origin.life,
+                "\(title(asking, socket)) holds fd \(origin.descriptor), a socket older than the program itself",
+                because: "the program does not use it, and the peer will not see a FIN", for: origin.life,
                 on: [socket],
                 by: asking, evidence: asking.proof)
             verdict.ends = ends(socket, asking)

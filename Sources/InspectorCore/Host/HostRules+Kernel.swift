@@ -21,9 +21,9 @@ extension HostRules {
         let held = UInt64(max(memory.received, facts.ledger[socket.id]?.former?.memory?.received ?? 0))
         let size = UInt64(memory.receiveBuffer)
         return Verdict(
-            "\(title(asking, socket)) lost \(Format.count(count, "datagram")) within \(Format.duration(time)) on "
+            "\(title(asking, socket)) lost \(Format.count(count, "datagram")) in \(Format.duration(time)) on "
                 + (socket.local?.port.map { ":\($0)" } ?? "its socket"),
-            because: "its buffer holds \(Format.size(held)) of \(Format.size(size)), \(memory.drops) lost in all",
+            because: "its buffer holds \(Format.size(held)) of \(Format.size(size)), \(memory.drops) lost in total",
             on: [socket], by: asking, atMost: held * 2 >= size ? .critical : .note)
     }
 
@@ -60,10 +60,10 @@ extension HostRules {
                 max(socket.tcp?.tries ?? 0, socket.timer == 1 ? socket.retransmits : 0) >= Self.graveTries
             else { return nil }
             let (asking, peer) = (owner(socket), socket.peer.map { "\($0)" } ?? "its peer")
-            let total = socket.tcp?.retransmitted.map { ", \($0) retransmitted in all" } ?? ""
+            let total = socket.tcp?.retransmitted.map { ", \($0) retransmitted in total" } ?? ""
             var verdict = Verdict(
                 "\(peer) has not acknowledged \(Self.size(socket.unsent)) of \(title(asking, socket))",
-                because: "sent again and again" + Self.timer(socket) + total, for: facts.ledger.writeStall(socket),
+                because: "retransmitted repeatedly" + Self.timer(socket) + total, for: facts.ledger.writeStall(socket),
                 on: [socket], by: asking)
             verdict.subject = peer
             return verdict
@@ -94,7 +94,7 @@ extension HostRules {
             let asking = most?.key == nil ? nil : most?.value.first
             let who = asking.map { title($0, users[0]) + " and others have" } ?? "connections have"
             return Verdict(
-                "\(who) used up the ports to \(use.peer)", because: "\(users.count) of \(range.count) are taken",
+                "\(who) used up the ports to \(use.peer)", because: "\(users.count) of \(range.count) are in use",
                 on: Array(users.prefix(1)), by: asking)
         }
     }

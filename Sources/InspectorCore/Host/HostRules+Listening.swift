@@ -27,7 +27,7 @@ extension HostRules {
         guard var worst = found.max(by: { $0.verdict.severity < $1.verdict.severity }), count > 1 else {
             return found.first
         }
-        let words = "\(found.count) of \(count) listeners of this address"
+        let words = "\(found.count) of \(count) listeners on this address"
         worst.verdict.reason = [words, worst.verdict.reason].compactMap { $0 }.joined(separator: ": ")
         worst.verdict.sockets = found.flatMap(\.verdict.sockets)
         worst.verdict.processes = found.flatMap(\.verdict.processes).reduce(into: []) {
@@ -73,7 +73,7 @@ extension HostRules {
         let isKnown = isProven || (asking.kind != .stopped && asking.kind != .hidden && asking.kind != .unseen)
         let severity: Severity = isKnown && asking.proof == .arguments ? .critical : .note
         var verdict = verdict(listener, asking, oldest, severity)
-        if isProven, let running { verdict.reason?.append(" without a pause for \(Format.duration(running))") }
+        if isProven, let running { verdict.reason?.append(" without pausing for \(Format.duration(running))") }
         verdict.ends += clients(stay)
         return (isFull ? .full : isProven || asking.kind == .stuck ? .loop : .stuck, verdict)
     }
@@ -101,7 +101,8 @@ extension HostRules {
             else { return nil }
             let words = asking.words.isEmpty ? "" : "; \(asking.words)"
             return Verdict.End(
-                name: scene.name(asking, of: peer), descriptor: asking.descriptor, words: "waits to be accepted" + words
+                name: scene.name(asking, of: peer), descriptor: asking.descriptor,
+                words: "is waiting to be accepted" + words
             )
         }
     }
@@ -112,7 +113,7 @@ extension HostRules {
         let waiting = listener.receiveQueue ?? 0
         let count = Format.count(Int(clamping: waiting), "connection")
         let verb = waiting == 1 ? "waits" : "wait"
-        var reason = "\(count) \(verb), the limit is \(listener.sendQueue ?? 0)"
+        var reason = "\(count) \(verb), the backlog is \(listener.sendQueue ?? 0)"
         if let drops = listener.memory?.drops, drops > 0 { reason += ", \(drops) dropped" }
         if !asking.words.isEmpty { reason += "; \(asking.words)" }
         let place = listener.local.map { $0.port.map { ":\($0)" } ?? HostScene.safe("\($0)") } ?? "its listener"

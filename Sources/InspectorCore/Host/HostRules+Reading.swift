@@ -73,7 +73,7 @@ extension HostRules {
         guard let number = asking.process?.number, let idle = scene.programs[number]?.leastIdle,
             idle < HostAsker.idleProof, facts.ledger[socket.id]?.askings.contains(where: \.wakesLater) == true
         else { return nil }
-        return "it may check this socket whenever it wakes"
+        return "it may check this socket whenever it wakes up"
     }
 
     /// Returns the program at the other end, or its address.

@@ -25,7 +25,7 @@ struct HostAsker {
             best = (asking, start)
         }
         var asking = best?.asking ?? ownerless(socket)
-        asking.others = Set(owners.map(\.process)).count - 1
+        if owners.count > 1 { asking.others = Set(owners.map(\.process)).count - 1 }
         return asking
     }
 
@@ -50,14 +50,14 @@ struct HostAsker {
             program.reader(of: owner.descriptor) ?? (socket.isListening ? program.accepter(on: owner.descriptor) : nil)
         if let thread { return seen.asks(thread) }
         if let mark = scene.look.lowWater[socket.inode], mark > socket.unread ?? 0 {
-            let words = "its low-water mark is \(Format.size(mark)) (SO_RCVLOWAT), and less is unread"
+            let words = "its low-water mark (SO_RCVLOWAT) is \(Format.size(mark)), and less than that is unread"
             return seen.say(.asks, words, "low water")
         }
         if program.hasUnreadSets { return seen.say(.hidden, "not all of its epoll sets could be read", "-") }
         let inSet = lookIntoSets(seen, socket)
         if let inSet, inSet.kind == .asks { return inSet }
         if program.process.hasRing {
-            return seen.say(.unseen, "a request of io_uring may be pending, which is not visible", "io_uring")
+            return seen.say(.unseen, "an io_uring request may be pending, which is not visible", "io_uring")
         }
         if hasRestartedCall(program) { return seen.say(.hidden, "a restarted call is not visible", "-") }
         if seen.proof == .queues { return seen.say(.hidden, "not all of its calls are visible", "-") }
@@ -130,9 +130,9 @@ struct HostAsker {
     ) -> HostAsking {
         let (program, waiter) = (seen.program, seen.program.waiter(in: set))
         guard entry.listensForInput else {
-            var what = entry.listensForOutput ? "output only" : "nothing on it"
-            if entry.isOneShot, !entry.listensForOutput { what += " (one-shot, fired and not re-armed)" }
-            return seen.say(.unasked, "epoll set \(set) listens for \(what)", "nobody", waiter?.thread)
+            var what = entry.listensForOutput ? "output only" : "no events on it"
+            if entry.isOneShot, !entry.listensForOutput { what += " (one-shot, fired and not rearmed)" }
+            return seen.say(.unasked, "epoll set \(set) is registered for \(what)", "nobody", waiter?.thread)
         }
         let isEdge = entry.isEdgeTriggered || waiter?.isEdge == true
         if let waiter, !isEdge {

@@ -10,8 +10,8 @@ struct HostScene: Sendable {
     private var byInode: [UInt64: UInt64] = [:]
     private var pairs = HostPairs()
     private var listening: [HostPort: [UInt64]] = [:]
-    /// The Unix-domain sockets that wait to be accepted, by the name of the listener.
-    private var queued: [SocketAddress: Set<UInt64>] = [:]
+    /// The Unix-domain sockets that wait to be accepted, by the inode of the listener.
+    private var queued: [UInt64: Set<UInt64>] = [:]
     /// The sockets that are not quiet.
     private(set) var notable: Set<UInt64> = []
 
@@ -43,7 +43,7 @@ struct HostScene: Sendable {
     private mutating func add(_ socket: HostSocket) {
         if !socket.isQuiet || socket.isQueued { notable.insert(socket.id) }
         if socket.inode != 0 { byInode[socket.inode] = socket.id }
-        if socket.isQueued, let name = socket.peer { queued[name, default: []].insert(socket.id) }
+        if socket.isQueued { queued[socket.listenerInode, default: []].insert(socket.id) }
         guard socket.transport == .tcp, let local = socket.local?.unmapped, let port = local.port else { return }
         if socket.isListening { listening[HostPort(port, of: socket), default: []].append(socket.id) }
         pairs.insert(socket)
@@ -52,9 +52,9 @@ struct HostScene: Sendable {
     private mutating func remove(_ socket: HostSocket) {
         notable.remove(socket.id)
         if byInode[socket.inode] == socket.id { byInode[socket.inode] = nil }
-        if socket.isQueued, let name = socket.peer {
-            queued[name]?.remove(socket.id)
-            if queued[name]?.isEmpty == true { queued[name] = nil }
+        if socket.isQueued, case let listener = socket.listenerInode {
+            queued[listener]?.remove(socket.id)
+            if queued[listener]?.isEmpty == true { queued[listener] = nil }
         }
         guard socket.transport == .tcp, let local = socket.local?.unmapped, let port = local.port else { return }
         if socket.isListening, case let place = HostPort(port, of: socket) {
@@ -88,9 +88,7 @@ struct HostScene: Sendable {
 
     /// Returns the Unix-domain sockets that wait to be accepted by a listener.
     func queued(at listener: HostSocket) -> [HostSocket] {
-        sockets(listener.local.flatMap { queued[$0] } ?? []).filter {
-            $0.transport == listener.transport && $0.namespace == listener.namespace
-        }
+        listener.inode == 0 ? [] : sockets(queued[listener.inode] ?? [])
     }
 
     /// Returns a connection's visible ends in the same order for either of them: the connecting one first.
@@ -118,12 +116,8 @@ struct HostScene: Sendable {
 }
 
 extension HostSocket {
-    /// Whether it is a Unix-domain socket that waits to be accepted. The other end is not there yet, but the listener's
-    /// name is.
-    var isQueued: Bool {
-        transport.isUnix && transport.isStream && state == .established && peerInode == 0
-            && peer?.name?.isEmpty == false
-    }
+    /// Whether it is a Unix-domain socket that waits to be accepted.
+    var isQueued: Bool { listenerInode != 0 }
 }
 
 extension SocketAddress {

@@ -26,7 +26,7 @@ struct HostStory {
         }
         if let half = halfClosed(ends, askings) { return "\(half) \(calls)." }
         let waits = askings.allSatisfy { $0.kind == .asks || $0.kind == .edge }
-        let both = ends.count == 2 && waits ? " Both ends wait to read." : ""
+        let both = ends.count == 2 && waits ? " Both ends are waiting to read." : ""
         return "\(QuietWords.nothing)\(both)\(lastToSend(ends, askings)) \(calls)."
     }
 
@@ -45,7 +45,7 @@ struct HostStory {
         let peer = facts.scene.peer(of: end).map { facts.scene.title(facts.asker.asking(for: $0), of: $0) }
         let ago = end.tcp?.lastAcknowledged.map { " \(Format.duration($0)) ago" } ?? ""
         let closer = peer ?? HostScene.safe("\(end.peer ?? .unnamed)")
-        return "\(closer) closed its half\(ago), and \(who) has not closed yet (CLOSE-WAIT)."
+        return "\(closer) sent FIN\(ago), and \(who) has not closed yet (CLOSE-WAIT)."
     }
 
     /// Returns a sentence. A program's name at its start keeps its case.
@@ -63,7 +63,7 @@ struct HostStory {
             let time = lasting > .zero ? " for at least \(Format.duration(lasting))" : ""
             return "Connecting\(time)\(HostRules.timer(socket)). \(call(socket, asking))."
         case .timeWait:
-            return "Closed by its program; the kernel keeps it for a while, in case segments arrive late (TIME-WAIT)."
+            return "Closed by its program; the kernel keeps it in TIME-WAIT for a while, in case late segments arrive."
         case .closed where socket.peer == nil && socket.transport != .unixPacket && socket.transport != .unixStream:
             return "\(socket.local?.port ?? 0 == 0 ? "Not bound" : "Bound"), not connected. \(call(socket, asking))."
         case .closed where socket.transport.isStream: return "Not connected. \(call(socket, asking))."
@@ -75,12 +75,14 @@ struct HostStory {
         let asking = facts.asker.asking(for: socket)
         let waiting =
             switch socket.receiveQueue {
-            case nil: "how many connections wait is not known"
-            case 0: "no connection waits"
+            case nil: "the number of waiting connections is not known"
+            case 0: "no connections wait"
             case 1: "1 connection waits"
             case let count?: "\(count) connections wait"
             }
-        return "Listens; \(waiting), the limit is \(socket.sendQueue.map { "\($0)" } ?? "-"). \(call(socket, asking))."
+        let limit = socket.sendQueue.map { "\($0)" } ?? "-"
+        let who = facts.scene.title(asking, of: socket)
+        return Self.sentence("\(who) listens; \(waiting), backlog \(limit). \(call(socket, asking)).")
     }
 
     /// The kernel's clock for bytes sent ticks up to every 10 ms, and both ends are asked one after the other.

@@ -13,15 +13,15 @@ package enum HostTarget: Equatable, Sendable {
         package var sentence: String
     }
 
-    package static let forms = "a process number, a program's name, :port, host:port, udp://:port or a path"
+    package static let forms = "a PID, a program's name, :port, host:port, udp://:port or a path"
 
     /// Parses `4711`, `nginx`, `:9000`, `127.0.0.1:9000`, `[::1]:9000`, `udp://:53`, `/run/x.sock`, `unix:/run/x.sock`
     /// or `unix:@name`. Host names are not resolved.
     package static func parse(_ text: String) throws(Problem) -> HostTarget {
         func refuse(_ why: String) -> Problem { Problem(sentence: "\(text): \(why); write \(forms)") }
-        if text.isEmpty { throw Problem(sentence: "why: say what hangs: \(forms)") }
+        if text.isEmpty { throw Problem(sentence: "why: name what hangs: \(forms)") }
         if text.allSatisfy(\.isNumber) {
-            guard let number = Int32(text), number > 0 else { throw refuse("is not a process number") }
+            guard let number = Int32(text), number > 0 else { throw refuse("is not a PID") }
             return .process(number)
         }
         if text.hasPrefix("udp://") {

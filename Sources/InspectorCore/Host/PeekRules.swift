@@ -15,7 +15,7 @@ package struct PeekRules: Equatable, Sendable {
 
     package init(user: UInt32 = 0, sudoUser: UInt32? = nil) { (self.user, self.sudoUser) = (user, sudoUser) }
 
-    package static let needsOthers = "start with --peek-others to look into programs of other users"
+    package static let needsOthers = "start with --peek-others to see bytes of other users' programs"
 
     /// Whether a socket or its program belongs to another user. A program whose user is unknown counts as another's.
     package func isForeign(_ host: HostSnapshot) -> Bool {

@@ -30,7 +30,7 @@ package enum AddressLine: Equatable, Sendable {
         case "listen": return endpoint(words.dropFirst(), listens: true)
         case "connect": return endpoint(words.dropFirst(), listens: false)
         case _ where words.count > 1 && Self.ofShell.contains(first):
-            return .failure(Failure(message: "\(first) is for the shell; quit, and run socktui \(text)"))
+            return .failure(Failure(message: "\(first) works only in the shell; quit, and run socktui \(text)"))
         default: return endpoint(words[...], listens: listens)
         }
     }

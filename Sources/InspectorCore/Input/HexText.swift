@@ -22,7 +22,8 @@ package enum HexText {
                 guard !digits.isEmpty else { return .failure(unreadable(characters, index)) }
                 guard digits.count % 2 == 0 || isAlone else {
                     let column = index + digits.count
-                    return .failure(.init(column: column, message: "a byte has two hex digits; this one has only one"))
+                    return .failure(
+                        .init(column: column, message: "a byte needs two hex digits; this one has only one"))
                 }
                 var rest = digits.compactMap(value)[...]
                 if isAlone { rest = [0] + rest }

@@ -46,7 +46,7 @@ package struct TLSChoices: Equatable, Sendable {
             throw Problem(message: "a TLS server needs a certificate: --cert FILE, and --key FILE unless it holds both")
         }
         if !serverName.isEmpty {
-            throw Problem(message: "--sni works with connect and tls:// targets: clients name a server")
+            throw Problem(message: "--sni works with connect and tls:// targets: only clients name a server")
         }
         if isInsecure {
             throw Problem(message: "--insecure works with connect and tls:// targets: only clients verify a server")

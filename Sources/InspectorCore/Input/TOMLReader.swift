@@ -70,7 +70,7 @@ struct TOMLReader {
         var path: [String] = []
         repeat {
             skipBlanks()
-            guard path.count < TOML.deepestKey else { throw failure("a key has at most \(TOML.deepestKey) parts") }
+            guard path.count < TOML.deepestKey else { throw failure("a key can have at most \(TOML.deepestKey) parts") }
             path.append(try key())
             skipBlanks()
         } while accept(".")

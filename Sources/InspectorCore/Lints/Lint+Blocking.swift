@@ -5,7 +5,7 @@ extension Lint {
     static let deadlock = Lint(
         "deadlock", as: .critical, after: .seconds(5),
         "both ends of a connection have been writing for %time, and neither reads",
-        remedy: "one of them must read while it writes; until then only closing helps ({close})",
+        remedy: "one of them must read while it writes; until then, only closing ({close}) helps",
         findDeadlock, host: { $0.deadlocks($1) }
     ).following([], isMutual: true)
 
@@ -20,7 +20,7 @@ extension Lint {
 
     static let writeOrphaned = Lint(
         "write-orphaned", after: .seconds(5),
-        "write-blocked on a relay leg whose other leg is gone: the sender won't learn what happens to the bytes",
+        "write-blocked on a relay leg whose other leg is gone: the sender never learns what happens to the bytes",
         remedy: "close it ({close}) if the peer does not read: no sender is waiting for these bytes to arrive",
         findWriteOrphaned)
 
@@ -28,7 +28,7 @@ extension Lint {
         deadlock, writeBlocked, writeOrphaned,
         Lint(
             "reset-cause", "the peer closed with bytes unread, which causes a reset",
-            remedy: "the peer gave up, or closed without reading to the end; bytes in flight are lost",
+            remedy: "find out why the peer closed before reading to the end; bytes in flight are lost",
             resetCause, host: { rules, _ in rules.resets }
         ).gathered().evenWhereClosed(),
     ]
@@ -48,7 +48,7 @@ extension Lint {
         else { return nil }
         let unread = [it.side, leg].map { $0.end?.unread.map { Format.size($0) } ?? "-" }
         var verdict = Verdict(
-            "\(it.side.reader) and \(leg.reader) both write and neither reads, for \(Format.duration(lasting)); "
+            "\(it.side.reader) and \(leg.reader) are both writing, and neither reads, for \(Format.duration(lasting)); "
                 + "unread there: \(unread[0]) and \(unread[1])", lasting: lasting
         ).blaming(leg)
         verdict.subject = "\(it.side.reader) and \(leg.reader)"
@@ -65,7 +65,7 @@ extension Lint {
             case let lasting = min(out, it.now - since), lasting >= after
         else { return nil }
         return Verdict(
-            "this end and \(it.side.reader) both write and neither reads, for \(Format.duration(lasting)); unread "
+            "this end and \(it.side.reader) are both writing, and neither reads, for \(Format.duration(lasting)); unread "
                 + "here \(Format.size(it.socket.unreadBytes)), there \(Format.size(end.unread ?? 0))",
             lasting: lasting
         ).blaming(it.side)
@@ -79,7 +79,7 @@ extension Lint {
     private static func findWriteOrphaned(_ it: Situation, _ after: Duration) -> Verdict? {
         guard let linked = it.socket.linked, it.socket.relay?.isOtherGone == true, var verdict = blocked(it, after)
         else { return nil }
-        verdict.sentence += "; \(linked), where it came from, is gone"
+        verdict.sentence += "; \(linked), which they came from, is gone"
         return verdict
     }
 
@@ -89,10 +89,10 @@ extension Lint {
         let time = Format.duration(lasting)
         // Including those that the kernel accepted but has not sent.
         let unsent = it.socket.writing.pendingBytes.saturatingAdd(it.socket.kernel?.notSent ?? 0)
-        let waits = "\(Format.size(unsent)) wait here"
+        let waits = "\(Format.size(unsent)) are unsent here"
         if it.side.hasReadAll {
             var verdict = Verdict(
-                "nothing was sent for \(time), although \(it.side.reader) has read everything that arrived; \(waits)",
+                "nothing was sent for \(time), although \(it.side.reader) has read everything it received; \(waits)",
                 lasting: lasting)
             // The network between them is at fault, not a program.
             verdict.subject = it.socket.peerText

@@ -5,7 +5,7 @@ extension Lint {
     static let callbacks: [Lint] = [
         Lint(
             "delegate-slow", after: .milliseconds(100), "callbacks have waited for %time for the delegate's queue",
-            remedy: "do less in the callbacks, or give the sockets a queue of their own", delegateSlow),
+            remedy: "do less in the callbacks, or give the sockets their own queue", delegateSlow),
         Lint(
             "delegate-nil", "a read is in progress but no delegate is set",
             remedy: "set a delegate and keep a reference to it: the socket holds it weakly", delegateMissing),
@@ -13,12 +13,12 @@ extension Lint {
 
     static let itself: [Lint] = [
         Lint(
-            engine: "descriptors-out", "no descriptors are left: connections wait, and connects fail",
+            engine: "descriptors-out", "no file descriptors are left: new connections wait, and connects fail",
             remedy: "start the program with a higher limit (ulimit -n), or close idle connections ({close})",
             descriptorsOut),
         Lint(
-            engine: "socket-queue-slow", "work waits for more than 100 ms for the engine's queue",
-            remedy: "something blocks it: callbacks without a queue of their own run there", queueSlow),
+            engine: "socket-queue-slow", "work has waited more than 100 ms for the engine's queue",
+            remedy: "something blocks it: callbacks without their own queue run there", queueSlow),
         Lint(
             engine: "events-lost", "the engine overwrote events before they were read here",
             remedy: "queues and totals are still correct; a larger eventCapacity keeps more events"

@@ -5,7 +5,7 @@ extension Lint {
     static let closeWait = Lint(
         "close-wait", as: .note, after: .seconds(30),
         "one end closed %time ago (FIN), and the program at the other end has not closed",
-        remedy: "a program that has read the FIN and does not close leaks the connection; a pool may close it later",
+        remedy: "if the program has read the FIN and never closes, it leaks connections; a pool may close them later",
         findCloseWait, host: { rules, _ in rules.leaked() }
     ).gathered(many: 20)
 
@@ -23,7 +23,7 @@ extension Lint {
         ).following([writeBlocked, writeOrphaned, deadlock]),
         Lint(
             "disconnect-pending", after: .seconds(5), "a close waits for a queue that has not moved for %time",
-            remedy: "close at once ({close}), or cancel what the queue waits for", disconnectPending
+            remedy: "close at once ({close}), or cancel the operation that blocks the queue", disconnectPending
         ).following([writeBlocked, writeOrphaned, deadlock]),
         Lint(
             "connecting-silent", after: .seconds(2), "a connect has had no answer for %time",

@@ -7,22 +7,22 @@ extension Lint {
 
     static let waitChain = Lint(
         "wait-chain", after: .seconds(5),
-        "a question has been unanswered for %time: who waits for whom, and what the last program does. A note, as a long "
+        "a request has been unanswered for %time: who waits for whom, and what the last program does. A note, since a long "
             + "poll looks the same; a warning if that program is stopped",
-        remedy: "ask what the last program does (socktui why)",
+        remedy: "see what the last program does (socktui why)",
         host: { rules, _ in rules.waiting() })
 
     static let mutualWait = Lint(
         "mutual-wait", after: .seconds(5),
-        "programs have waited for each other's answer for %time; only a note if that is not proven for each",
-        remedy: "one of them must answer before it asks",
+        "programs have waited for each other's answer for %time; only a note unless proven for each of them",
+        remedy: "one of them must answer before it sends a request",
         host: { rules, _ in rules.mutualWaits() })
 
     static let host: [Lint] = [
         Lint(
             "unread-unasked", after: .seconds(5),
-            "a program has left bytes unread for %time, and none of its threads or event loops asks for them",
-            remedy: "find out what its threads do instead; only a note for a client of a pool",
+            "a program has left bytes unread for %time, and none of its threads or event loops is waiting for them",
+            remedy: "find out what its threads do instead; only a note for a pooled client",
             host: { $0.unread([.unasked, .stopped, .unseen], $1) }
         ).gathered(),
         Lint(
@@ -33,14 +33,14 @@ extension Lint {
         ).gathered(),
         Lint(
             "loop-stuck", after: .seconds(5),
-            "a peer has waited for %time for an event loop that no thread waits in, or whose thread runs without a pause",
+            "a peer has waited for %time for an event loop that no thread waits in, or whose thread never stops running",
             remedy: "find out what the loop's thread does instead: it must not block",
             host: { $0.loops($1) }
         ).gathered(),
         Lint(
             "slow-reader", as: .note,
-            "a reader on this host reads less than 1 MB/s, and its window holds the sender back most of the time",
-            remedy: "none needed if the rate is limited on purpose",
+            "a reader on this host reads less than 1 MB/s, and its receive window limits the sender most of the time",
+            remedy: "nothing, if the rate is limited on purpose",
             host: { rules, _ in rules.slowReaders() }),
         Lint(
             "zero-window", after: .seconds(5),
@@ -56,7 +56,7 @@ extension Lint {
         mutualWait,
         Lint(
             "inherited", as: .note,
-            "a program holds an inherited socket that it does not use: the peer will not see the close",
+            "a program holds an inherited socket that it does not use: the peer will not see a FIN",
             remedy: "in the program that started it, open sockets with SOCK_CLOEXEC",
             host: { rules, _ in rules.inherited() }
         ).gathered(),
@@ -65,12 +65,12 @@ extension Lint {
             remedy: "read faster, or raise the receive buffer (SO_RCVBUF, net.core.rmem_max)",
             host: { rules, _ in rules.drops() }),
         Lint(
-            "retransmitting", "a segment has been sent at least three times without an answer",
-            remedy: "the path to the peer loses segments, or the peer is gone",
+            "retransmitting", "a segment has been sent at least three times without an ACK",
+            remedy: "check the path to the peer for packet loss, and whether the peer is up",
             host: { rules, _ in rules.retransmitting() }),
         Lint(
-            "ports-exhausted", "over 90 % of the local ports are taken by connections to one address",
-            remedy: "keep connections open instead of making new ones, or widen net.ipv4.ip_local_port_range",
+            "ports-exhausted", "over 90 % of the local ports are in use for connections to one address",
+            remedy: "reuse connections instead of opening new ones, or widen net.ipv4.ip_local_port_range",
             host: { rules, _ in rules.exhaustedPorts() }),
     ]
 }

@@ -5,8 +5,8 @@ import SocketWorkshop
 extension Lint {
     static let listening: [Lint] = [
         Lint(
-            "open-proxy", "a proxy listens on more than loopback: its clients connect to others from this host",
-            remedy: "use a loopback address, --socks5 127.0.0.1:1080, or ask for client certificates", openProxy)
+            "open-proxy", "a proxy is reachable from other hosts: its clients can connect to anything from this host",
+            remedy: "use a loopback address, --socks5 127.0.0.1:1080, or require client certificates", openProxy)
     ]
 
     private static func openProxy(_ it: Situation, _ after: Duration) -> Verdict? {
@@ -17,7 +17,7 @@ extension Lint {
         else { return nil }
         return Verdict(
             "\(socket.name) on \(local.isWildcard ? "every interface" : local.description): "
-                + "every client that reaches it connects to others from this host")
+                + "every client that reaches it can connect to anything from this host")
     }
 }
 

@@ -3,18 +3,18 @@ import SocketCore
 /// Reasons why bytes are not read.
 extension Lint {
     static let readStarved = Lint(
-        "read-starved", after: .seconds(1), "bytes have waited for %time, and no read is queued to take them",
-        remedy: "queue a read ({read}), or in the program call read(...) again after each one", findReadStarved
+        "read-starved", after: .seconds(1), "bytes have been unread for %time, and no read is queued",
+        remedy: "queue a read ({read}); in a program, call read(...) again after each read", findReadStarved
     ).following([deadlock])
 
     static let endUnseen = Lint(
-        "eof-unseen", after: .seconds(1), "the peer's FIN arrived %time ago, after bytes that no read takes",
-        remedy: "read on until the end ({read}): FIN is reported after the last byte before it", findEndUnseen
+        "eof-unseen", after: .seconds(1), "the peer's FIN arrived %time ago, behind bytes that no read has taken",
+        remedy: "keep reading ({read}): FIN is reported after the last byte", findEndUnseen
     ).following([deadlock])
 
     static let prebufferHeld = Lint(
         "prebuffer-held", after: .seconds(5), "bytes read ahead have gone unread for %time",
-        remedy: "queue a read ({read}): it is served from them at once", findPrebufferHeld)
+        remedy: "queue a read ({read}): it gets them at once", findPrebufferHeld)
 
     static let reading: [Lint] = [
         readStarved, endUnseen, prebufferHeld,
@@ -66,7 +66,7 @@ extension Lint {
             socket.isReadingPaused
             ? "reading is paused"
             : socket.reading.current.map {
-                $0.isAsking ? "t\($0.tag) waits for an answer" : "t\($0.tag) does not take them"
+                $0.isAsking ? "t\($0.tag) awaits an answer" : "t\($0.tag) does not take them"
             } ?? "no read is queued"
         let unread = socket.unreadBytes > 0 ? Format.size(socket.unreadBytes) : "bytes"
         return "\(CloseWords.peerClosed) \(Format.duration(now - closed)) ago, after \(unread) unread: \(why)"

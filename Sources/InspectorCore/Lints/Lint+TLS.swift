@@ -6,7 +6,7 @@ extension Lint {
         Lint(
             "tls-behind", after: .seconds(1),
             "startTLS has waited for %time for operations that were queued before it",
-            remedy: "they must finish unencrypted first: look at what they wait for, or cancel them", waiting),
+            remedy: "they must finish unencrypted first: see what they wait for, or cancel them", waiting),
         Lint(
             "tls-one-sided", after: .seconds(5),
             "one queue has reached startTLS, and the other has not moved for %time",
@@ -17,7 +17,7 @@ extension Lint {
             remedy: "check that the peer speaks TLS on this port, at this point of the protocol", stall),
         Lint(
             "cert-unverified", "traffic is encrypted but the peer is not verified",
-            remedy: "give the authority that signed the certificate (--ca), and the name that it is for (--sni)",
+            remedy: "trust the CA that signed the certificate (--ca), and set the expected name (--sni)",
             unverified),
     ]
 
@@ -68,7 +68,7 @@ extension Lint {
         switch verification {
         case .none: return "the peer has sent no certificate"
         case .notRequired(_, let text): return "the peer's certificate is not verified: \(text)"
-        case .acceptedByHand(let text?): return "the peer's certificate was accepted by hand: \(text)"
+        case .acceptedByHand(let text?): return "the peer's certificate was accepted manually: \(text)"
         case .passed where tls.expectedName == nil: return "the peer's certificate is valid; its name was not checked"
         case .passed, .pinned, .acceptedByHand, .failed: return nil
         }

@@ -4,23 +4,23 @@ import SocketCore
 extension Lint {
     static let timing: [Lint] = [
         Lint(
-            "timeout-asking", "an operation timed out and waits for an answer",
-            remedy: "press {answer} to extend, fail or close; a program answers didTimeOut", timeoutAsking),
+            "timeout-asking", "an operation timed out and awaits an answer",
+            remedy: "press {answer} to extend, fail or close; a program answers in didTimeOut", timeoutAsking),
         Lint(
             "read-timeout-near", "the current read has used more than 80 % of its timeout",
             remedy: "extend it when it times out ({answer}), or queue reads with a longer timeout"
         ) { it, _ in timeoutNear(it.socket.reading.current, it.now) },
         Lint(
             "write-timeout-near", "the current write has used more than 80 % of its timeout",
-            remedy: "extend it when it times out ({answer}); does the peer read at all?"
+            remedy: "extend it when it times out ({answer}); check whether the peer reads at all"
         ) { it, _ in timeoutNear(it.socket.writing.current, it.now) },
         Lint(
             "no-timeout", after: .seconds(60),
-            "an operation without a timeout, and no byte for %time: a dead peer goes unnoticed",
+            "an operation has no timeout, and no byte was transferred for %time: a dead peer goes unnoticed",
             remedy: "give it a timeout, or set idleTimeout or keepAlive in the configuration", noTimeout),
         Lint(
-            "idle", as: .note, after: .seconds(60), "no byte has passed for %time",
-            remedy: "none needed if the protocol is quiet by design",
+            "idle", as: .note, after: .seconds(60), "no byte was sent or received for %time",
+            remedy: "nothing, if the protocol is quiet by design",
             isAllowed: true, idle
         ).evenWhereNothingHappens(),
     ]
@@ -62,11 +62,11 @@ extension Lint {
         else { return nil }
         let what = endless.kind == .write ? "write" : "read"
         return Verdict(
-            "\(what) t\(endless.tag) has no timeout, and no byte passed for \(Format.duration(silence))",
+            "\(what) t\(endless.tag) has no timeout, and no byte was transferred for \(Format.duration(silence))",
             lasting: silence)
     }
 
     private static func idle(_ it: Situation, _ after: Duration) -> Verdict? {
-        silence(it, after).map { Verdict("no byte passed for \(Format.duration($0))", lasting: $0) }
+        silence(it, after).map { Verdict("no byte sent or received for \(Format.duration($0))", lasting: $0) }
     }
 }

@@ -5,13 +5,13 @@ extension Lint {
     static let waiting: [Lint] = [
         Lint(
             "unanswered", as: .note, after: .seconds(5),
-            "a question has had no answer for %time; a warning once that time is set",
-            remedy: "ask what the other end waits for (socktui why); a long poll or a subscription looks the same",
+            "a request has had no answer for %time; a note, unless you set the time (-W)",
+            remedy: "see what the other end waits for (socktui why); a long poll or a subscription looks the same",
             unanswered
         ).warningOnceSet().evenWhereCaptured(),
         Lint(
             "answer-slow", after: .seconds(1), "the latest answer took more than %time",
-            remedy: "sort by ANSWER to find the slow ones, and compare their questions ({talk} Traffic)",
+            remedy: "sort by ANSWER to find the slow ones, and compare their requests ({talk} Traffic)",
             isAllowed: true, answerSlow
         ).evenWhereNothingHappens().evenWhereCaptured(),
     ]
@@ -31,7 +31,7 @@ extension Lint {
         let asked = max(since, socket.activity.lastByte ?? since)
         guard now - asked > after, facts.median != nil || asked - since <= longestQuestion else { return nil }
         return Verdict(
-            "a question of \(Format.size(Int(clamping: facts.unansweredBytes))) has had no answer for \(Format.duration(now - asked))",
+            "a request of \(Format.size(Int(clamping: facts.unansweredBytes))) has had no answer for \(Format.duration(now - asked))",
             lasting: now - asked)
     }
 

@@ -4,11 +4,11 @@ import SocketCore
 extension Lint {
     static let writing: [Lint] = [
         Lint(
-            "write-backlog", "the write queue is too large, or grows faster than it drains",
-            remedy: "write no faster than writes complete: wait for didWrite, or use watermarks", writeBacklog
+            "write-backlog", "the write queue is too large, or fills faster than it drains",
+            remedy: "write no faster than writes complete: wait for didWrite, or set watermarks", writeBacklog
         ).following([deadlock, writeBlocked, writeOrphaned]),
         Lint(
-            "tiny-ops", "more than 1,000 operations a second of less than 64 bytes each",
+            "tiny-ops", "more than 1,000 operations per second of less than 64 bytes each",
             remedy: "combine small writes, and read everything available instead of single bytes", tinyOperations),
         Lint(
             "tag-reuse", as: .note, "operations in flight share a tag", remedy: "give each its own tag",
@@ -44,7 +44,7 @@ extension Lint {
         guard let rate = socket.activity.operationRate, rate > 1_000 else { return nil }
         let bytes = (socket.receiveRate ?? 0) + (socket.sendRate ?? 0)
         guard bytes.isFinite, bytes / rate < 64 else { return nil }
-        return "\(Format.rate(rate)) operations a second of \(Format.size(Int(max(0, bytes / rate) + 0.5)))"
+        return "\(Format.rate(rate)) operations per second of \(Format.size(Int(max(0, bytes / rate) + 0.5)))"
     }
 
     private static func tagReuse(_ it: Situation, _ after: Duration) -> Verdict? {

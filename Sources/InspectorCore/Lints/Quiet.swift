@@ -2,7 +2,7 @@ import SocketCore
 
 /// The words for a connection without bytes in transit, of our own or of other programs.
 enum QuietWords {
-    static let nothing = "Nothing is under way."
+    static let nothing = "Idle: nothing is in transit."
 
     /// Returns ` Last to send: curl[81], 312 B, 41s ago.`
     static func lastToSend(_ who: String, _ size: String, _ ago: Duration) -> String {
@@ -35,12 +35,14 @@ extension Situation {
         }
         var text = QuietWords.nothing + " No read is queued here."
         if leg != nil {
-            text = "Nothing is under way: both ends are silent, and the relay waits for data."
+            text = "Idle: both ends are silent, and the relay waits for data."
         } else if let read = socket.reading.current {
             text = "Waits for data: t\(read.tag) reads \(read.kind.words). " + QuietWords.nothing
         }
-        guard socket.received + socket.sent > 0 else { return text + " No byte has passed yet." }
-        guard let last else { return text + " The last byte passed \(Format.duration(now - lastByte)) ago." }
+        guard socket.received + socket.sent > 0 else { return text + " Nothing has been sent or received yet." }
+        guard let last else {
+            return text + " The last byte was sent or received \(Format.duration(now - lastByte)) ago."
+        }
         let sender = last.direction == .received ? side.reader : leg?.reader ?? "this end"
         return text + QuietWords.lastToSend(sender, Format.size(last.done), now - last.time)
     }

@@ -20,15 +20,15 @@ package enum ToolCall: Equatable, Sendable {
         private var help: String {
             switch self {
             case .why:
-                "Why a program hangs on its sockets: the verdict, who is at fault, how long, and the command that shows "
+                "Why a program hangs on its sockets: the verdict, the program at fault, how long, and a command that shows "
                     + "more. Takes 1 to 7 seconds."
             case .host:
-                "The sockets of every program of this host: owner, state, unread and unsent bytes, what the program asks "
+                "The sockets of every program on this host: owner, state, unread and unsent bytes, what the program waits "
                     + "for, and warnings. Takes a second or two."
             case .connections:
-                "The sockets of one program: from inside if it lets socktui inspect it, otherwise from outside."
+                "The sockets of one program, from inside if it allows inspection, otherwise from outside."
             case .events:
-                "What happened to the sockets of a program that lets socktui inspect it: reads, writes, timeouts, errors."
+                "What happened to the sockets of a program that allows inspection: reads, writes, timeouts, errors."
             }
         }
 
@@ -44,7 +44,8 @@ package enum ToolCall: Equatable, Sendable {
             case .events:
                 [
                     .program,
-                    Argument("since", .integer, "events from this sequence number on; 0: all that are kept"), .limit,
+                    Argument("since", .integer, "events starting at this sequence number; 0: all that are kept"),
+                    .limit,
                 ]
             }
         }
@@ -83,7 +84,7 @@ package enum ToolCall: Equatable, Sendable {
         }
 
         static let limit = Argument("limit", .integer, "at most this many, 1 to 10000; 200 by default")
-        static let program = Argument("program", .string, "a process number or a program's name", isRequired: true)
+        static let program = Argument("program", .string, "a PID or a program's name", isRequired: true)
 
         var schema: JSON { ["type": .string(shape.rawValue), "description": .string(help)] }
     }

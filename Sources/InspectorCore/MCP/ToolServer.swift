@@ -79,7 +79,7 @@ package struct ToolServer: Sendable {
         }
         let steps = messages.compactMap { message -> Step? in
             guard message["method"]?.string != "initialize" else {
-                return refuse(message["id"] ?? .null, .invalid, "initialize must not be part of a batch")
+                return refuse(message["id"] ?? .null, .invalid, "initialize must not be in a batch")
             }
             return absorb(message)
         }
@@ -88,7 +88,7 @@ package struct ToolServer: Sendable {
 
     private mutating func absorb(_ message: JSON) -> Step? {
         guard case .object = message else {
-            return refuse(.null, .invalid, "a message is one object; only version 2025-03-26 has batches")
+            return refuse(.null, .invalid, "a message must be one object; only version 2025-03-26 has batches")
         }
         guard message["jsonrpc"]?.string == "2.0" else { return refuse(.null, .invalid, "jsonrpc must be \"2.0\"") }
         guard let method = message["method"]?.string else {

@@ -29,9 +29,9 @@ package enum MetricFamily: CaseIterable, Sendable {
     private var table: Row {
         switch self {
         case .buildInfo: Row("build_info", "The version of socktui; the value is always 1.", by: ["version"])
-        case .lookTimestamp: Row("look_timestamp_seconds", "When the sockets were looked at last, in Unix time.")
-        case .looks: Row("looks_total", "Looks at the sockets since socktui started.", .counter)
-        case .lookTime: Row("look_cpu_seconds_total", "Processor time of these looks.", .counter)
+        case .lookTimestamp: Row("look_timestamp_seconds", "When the sockets were last scanned, in Unix time.")
+        case .looks: Row("looks_total", "Scans of the sockets since socktui started.", .counter)
+        case .lookTime: Row("look_cpu_seconds_total", "CPU time of these scans.", .counter)
         case .sockets:
             Row(
                 "sockets", "Sockets by program, transport and state, as host --json names them.",
@@ -41,12 +41,12 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .unreadOldest:
             Row(
                 "unread_oldest_seconds",
-                "How long the oldest unread bytes of a program have been left alone, at least.", by: Self.program)
+                "How long the oldest unread bytes of a program have been unread, at least.", by: Self.program)
         case .waiting: Row(sum: "waiting", as: "accept_queue_connections", by: Self.listener)
         case .waitingLimit: Row(sum: "waiting_limit", as: "accept_queue_limit_connections", by: Self.listener)
         case .verdicts:
             Row(
-                "verdicts", "Sockets with a problem that holds now, by affected program and by the end at fault.",
+                "verdicts", "Sockets with a current problem, by affected program and by the end at fault.",
                 by: Self.problem)
         case .verdictAge: Row(largest: "for_seconds", as: "verdict_seconds", by: Self.problem)
         case .overflows:
@@ -56,7 +56,7 @@ package enum MetricFamily: CaseIterable, Sendable {
         case .hidden:
             Row(
                 "hidden",
-                "What could not be looked at: processes, calls, sockets without a visible owner, namespaces.",
+                "What could not be examined: processes, calls, sockets without a visible owner, namespaces.",
                 by: ["what"])
         }
     }

@@ -27,7 +27,7 @@ package struct MetricsResponse: Equatable, Sendable {
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
         let words = lines[0].split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
-            self.init(.badRequest, "not a request of HTTP/1\n")
+            self.init(.badRequest, "not an HTTP/1 request\n")
             return
         }
         self = Self.answer(String(words[0]), String(words[1]), Self.hosts(lines.dropFirst()), metrics)
@@ -35,16 +35,16 @@ package struct MetricsResponse: Equatable, Sendable {
     }
 
     private static func answer(_ method: String, _ target: String, _ hosts: [String], _ metrics: String) -> Self {
-        guard method == "GET" || method == "HEAD" else { return Self(.badMethod, "only GET and HEAD are answered\n") }
+        guard method == "GET" || method == "HEAD" else { return Self(.badMethod, "only GET and HEAD are supported\n") }
         guard hosts.count <= 1 else { return Self(.badRequest, "several Host fields\n") }
         // A name could be a web page's own, which its script would then read from.
         guard hosts.allSatisfy(isAddress) else {
-            return Self(.forbidden, "ask by an address or by localhost, not by a name\n")
+            return Self(.forbidden, "use an IP address or localhost, not a name\n")
         }
         switch target.prefix(while: { $0 != "?" }) {
         case "/metrics": return Self(.ok, metrics)
         case "/": return Self(.ok, "socktui: see /metrics\n")
-        default: return Self(.notFound, "only /metrics is here\n")
+        default: return Self(.notFound, "only /metrics is served here\n")
         }
     }
 

@@ -32,7 +32,7 @@ struct ExchangeLines: Sendable {
     }
 
     /// Returns the exchanges from the latest that was told on, with their numbers. That of earlier traffic, of which only
-    /// the rest was kept, is left out. `count` is how many there were in all, if earlier traffic was dropped.
+    /// the rest was kept, is left out. `count` is how many there were in total, if earlier traffic was dropped.
     private func numbered(_ list: [Exchange], after last: Exchange?, count: UInt64) -> [Exchange] {
         var list = list.filter { !$0.isRest || $0.place == last?.place }
         let number: UInt64
@@ -79,18 +79,22 @@ extension FactTeller {
             tell.always("id", told?.id, "the session")
             tell.always(
                 "number", exchange?.number,
-                "its place among the questions of the session, counted from 1; one that is missing was not kept")
+                "its place among the requests of the session, counted from 1; numbers may be missing if requests were not kept"
+            )
             tell.always(
-                "asked_by", told.map { $0.isAskedByPeer ? Asker.peer : .local }, "which end asked",
+                "asked_by", told.map { $0.isAskedByPeer ? Asker.peer : .local }, "which end sent the request",
                 kind: .words(Asker.allCases.map(\.rawValue)))
-            tell("began", exchange?.began, "when the first byte of the question passed")
-            tell.always("asked_bytes", exchange?.askedBytes, "the size of the question")
+            tell("began", exchange?.began, "when the first byte of the request was sent")
+            tell.always("asked_bytes", exchange?.askedBytes, "the size of the request")
             tell.always("answered_bytes", exchange?.answeredBytes, "the size of the answer")
-            tell("first_byte_s", exchange?.firstByte, "from there to the first byte of the answer; null without one")
-            tell("took_s", exchange?.took, "from there to the last part of the answer; null without one")
+            tell(
+                "first_byte_s", exchange?.firstByte, "from there to the first byte of the answer; null if there is none"
+            )
+            tell("took_s", exchange?.took, "from there to the last part of the answer; null if there is none")
             tell(
                 "question", line.isEmpty ? nil : PayloadLines.text(line, isCut: isCut),
-                "its first line, at most 256 bytes; null if that is not UTF-8, or its bytes are not kept")
+                "the first line of the request, at most 256 bytes; null if that is not UTF-8, or its bytes are not kept"
+            )
         }
     }
 

@@ -34,7 +34,7 @@ package struct Expectation: Equatable, Sendable {
         let isHex = text.hasPrefix("hex:")
         let bytes = isHex ? HexText.parse(String(text.dropFirst(4))) : EscapedText.parse(text)
         return bytes.mapError { .init(column: $0.column + (isHex ? 4 : 0), message: $0.message) }.flatMap { bytes in
-            guard !bytes.isEmpty else { return .failure(.init(column: 1, message: "nothing to look for")) }
+            guard !bytes.isEmpty else { return .failure(.init(column: 1, message: "nothing to search for")) }
             guard bytes.count <= longest else {
                 return .failure(.init(column: 1, message: "too long, at most \(longest) bytes"))
             }

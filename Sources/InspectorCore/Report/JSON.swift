@@ -2,7 +2,7 @@ import SocketCore
 import SocketRecords
 
 /// A JSON value (RFC 8259) whose members keep their order, so that the most important ones come first in a line.
-package indirect enum JSON: Equatable, Sendable {
+package enum JSON: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -26,35 +26,42 @@ package indirect enum JSON: Equatable, Sendable {
     /// The value in one line. Characters that a terminal would interpret, or that are misleading, are written as `\u`
     /// escapes, so the line is as safe to look at as to parse.
     package var text: String {
-        var text = ""
-        write(to: &text)
-        return text
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func write(to text: inout String) {
+    /// Lines are many when thousands of connections close, so they are put together as bytes.
+    private func write(to bytes: inout [UInt8]) {
         switch self {
-        case .null: text += "null"
-        case .bool(let isTrue): text += isTrue ? "true" : "false"
-        case .integer(let number): text += String(number)
-        case .number(let number): text += number.isFinite ? Self.shortest(number) : "null"
-        case .string(let string): Self.quote(string, to: &text)
+        case .null: Self.add("null", to: &bytes)
+        case .bool(let isTrue): Self.add(isTrue ? "true" : "false", to: &bytes)
+        case .integer(let number): Self.add(String(number), to: &bytes)
+        case .number(let number): Self.add(number.isFinite ? Self.shortest(number) : "null", to: &bytes)
+        case .string(let string): Self.quote(string, to: &bytes)
         case .array(let values):
-            text += "["
+            bytes.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
-                if index > 0 { text += "," }
-                value.write(to: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                value.write(to: &bytes)
             }
-            text += "]"
+            bytes.append(UInt8(ascii: "]"))
         case .object(let members):
-            text += "{"
+            bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
-                if index > 0 { text += "," }
-                Self.quote(member.name, to: &text)
-                text += ":"
-                member.value.write(to: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.quote(member.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(to: &bytes)
             }
-            text += "}"
+            bytes.append(UInt8(ascii: "}"))
         }
+    }
+
+    private static func add(_ text: String, to bytes: inout [UInt8]) {
+        var text = text
+        text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
     private static func shortest(_ number: Double) -> String {
@@ -64,33 +71,34 @@ package indirect enum JSON: Equatable, Sendable {
 
     private static let sanitizer = Sanitizer(isASCII: false)
 
-    private static func quote(_ string: String, to text: inout String) {
-        text += "\""
-        defer { text += "\"" }
-        // Nearly all names and values are plain, and lines are many when thousands of connections close.
-        guard !isPlain(string) else { return text += string }
+    private static func quote(_ string: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        defer { bytes.append(UInt8(ascii: "\"")) }
+        // Nearly all names and values are plain.
+        guard !addIfPlain(string, to: &bytes) else { return }
         for scalar in string.unicodeScalars {
             switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
+            case "\"": add("\\\"", to: &bytes)
+            case "\\": add("\\\\", to: &bytes)
+            case "\n": add("\\n", to: &bytes)
+            case "\r": add("\\r", to: &bytes)
+            case "\t": add("\\t", to: &bytes)
             default:
                 if case .escape = sanitizer.drawn(scalar) {
-                    for unit in String(scalar).utf16 { text += escape(unit) }
+                    for unit in String(scalar).utf16 { add(escape(unit), to: &bytes) }
                 } else {
-                    text.unicodeScalars.append(scalar)
+                    add(String(scalar), to: &bytes)
                 }
             }
         }
     }
 
-    /// Whether nothing needs an escape. Not generic, for speed.
-    private static func isPlain(_ string: String) -> Bool {
+    /// Adds a text in which nothing needs an escape, or returns `false`. Not generic, for speed.
+    private static func addIfPlain(_ string: String, to bytes: inout [UInt8]) -> Bool {
         var string = string
-        return string.withUTF8 { bytes in
-            for byte in bytes where byte < 0x20 || byte >= 0x7F || byte == 0x22 || byte == 0x5C { return false }
+        return string.withUTF8 { text in
+            for byte in text where byte < 0x20 || byte >= 0x7F || byte == 0x22 || byte == 0x5C { return false }
+            bytes.append(contentsOf: text)
             return true
         }
     }

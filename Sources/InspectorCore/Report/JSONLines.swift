@@ -37,6 +37,8 @@ package struct JSONLines: Sendable {
     private var payload: PayloadLines?
     /// Writes questions and answers, or `nil` if they are not written.
     private var exchanges: ExchangeLines?
+    /// Writes the calls of the program that is run.
+    private var calls = CallLines()
     private var due = DueTraffic()
     /// The interval at which a session is written if only its rates have changed, or `nil` for never.
     private let every: Duration?
@@ -150,10 +152,16 @@ package struct JSONLines: Sendable {
         return payload.map { Self.text("payload", $0) } + talk.map { Self.text("exchange", $0) }
     }
 
-    /// Returns the `exchange` lines for what was under way when the run ended.
+    /// Returns the `call` lines for the calls of the program that is run. It follows a snapshot.
+    package mutating func absorb(_ news: [SocketCall], _ losses: CallLosses?) -> [String] {
+        calls.absorb(news, losses, json).map { Self.text("call", $0) }
+    }
+
+    /// Returns the `exchange` and `call` lines for what was under way when the run ended.
     package mutating func close() -> [String] {
         let json = json
         return (exchanges?.close(json) ?? []).map { Self.text("exchange", $0) }
+            + calls.close(json).map { Self.text("call", $0) }
     }
 
     private static func text(_ type: String, _ members: [JSON.Member]) -> String {

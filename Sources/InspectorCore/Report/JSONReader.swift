@@ -16,7 +16,7 @@ package struct JSONReader {
         var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
         reader.skipSpace()
-        guard reader.position == bytes.count else { throw reader.problem("nothing may follow the value") }
+        guard reader.position == bytes.count else { throw reader.problem("unexpected text after the value") }
         return value
     }
 
@@ -41,7 +41,7 @@ package struct JSONReader {
     }
 
     private mutating func value(depth: Int) throws(Problem) -> JSON {
-        guard depth < Self.deepest else { throw problem("nested too deep; at most \(Self.deepest) values") }
+        guard depth < Self.deepest else { throw problem("nested too deeply; at most \(Self.deepest) values") }
         skipSpace()
         switch next.map({ Character(Unicode.Scalar($0)) }) {
         case "{": return try object(depth: depth)
@@ -50,7 +50,7 @@ package struct JSONReader {
         case "t": return try accept(word: "true", as: .bool(true))
         case "f": return try accept(word: "false", as: .bool(false))
         case "n": return try accept(word: "null", as: .null)
-        case nil: throw problem("the text ends where a value is expected")
+        case nil: throw problem("a value is expected, but the text ends")
         default: return try number()
         }
     }

@@ -18,27 +18,28 @@ package struct LineKind {
     package static var all: [LineKind] {
         [
             LineKind("hello", "the first line", .hello(nil)),
-            LineKind("child", "the program of `socktui run` starts, runs or has ended", .child(nil)),
-            LineKind("program", "an attached program that is new or has changed", .program(nil)),
-            LineKind("event", "something happened; the other numbers are below", .event(nil)),
+            LineKind("child", "the program of `socktui run` has started, runs or has ended", .child(nil)),
+            LineKind("program", "a new attached program, or one that has changed", .program(nil)),
+            LineKind("event", "something happened; its other fields are below", .event(nil)),
             LineKind("lost", "events that were overwritten before they could be read", .lost(nil)),
             LineKind(
                 "socket",
-                "a session that has changed, with everything about it: the last line of an `id` is complete",
+                "a session that has changed, with all its fields: the last line of an `id` is complete",
                 .socket(.blank, nil, lints: [], process: 0)),
             LineKind(
                 "payload", "with `--payload`: the bytes of one finished operation, datagram or message",
                 .payload(nil, limit: 0)),
             LineKind(
-                "exchange", "with `--exchanges`: one question with its answer, once it is over",
+                "exchange", "with `--exchanges`: one request with its answer, once complete",
                 .exchange(nil)),
-            LineKind("warning", "a lint found something; once, when it appears", .warning(nil, remedy: nil)),
+            LineKind("call", "with `run --calls`: one system call on a socket, once complete", .call(nil)),
+            LineKind("warning", "a new warning; printed once, when it appears", .warning(nil, remedy: nil)),
             LineKind(
                 "engine",
-                "how busy the engine of one `process` is; at most once a second, and only if something else was written",
+                "how busy the engine of one `process` is; at most once a second, and only along with other lines",
                 .engine(nil, load: nil, lints: [], process: 0)),
             LineKind(
-                "end", "the last line. It follows the endings of all sockets", .end(EngineCounters(), status: nil)),
+                "end", "the last line, after the endings of all sockets", .end(EngineCounters(), status: nil)),
         ]
     }
 }
@@ -46,8 +47,8 @@ package struct LineKind {
 extension FactTeller {
     static func hello(_ told: (program: String, engine: String)?) -> FactTeller {
         FactTeller { tell in
-            tell.always("format", "socktui", "the name of this form", kind: .words(["socktui"]))
-            tell.always("program", told?.program, "the program that writes, and its version")
+            tell.always("format", "socktui", "the name of this format", kind: .words(["socktui"]))
+            tell.always("program", told?.program, "the program that writes it, and its version")
             tell.always("engine", told?.engine, "its engine")
         }
     }
@@ -72,14 +73,17 @@ extension FactTeller {
             tell("process", child?.process, "null if it has none yet")
             tell.always(
                 "via", child?.via.rawValue,
-                "`connect` if its connects are taken, otherwise the proxies that it was offered",
+                "`connect` if its connects are intercepted, otherwise the proxies it was offered",
                 kind: .words(RunRequest.Via.allCases.map(\.rawValue)))
             tell.always("state", state, "what it does")
             tell("status", status, "its exit status")
             tell("signal", signal, "the name of the signal that ended it")
-            tell("connections", connections, "how many it made through the relay")
-            tell.always("not_shown", child?.passed.total, "how many connects went past the relay")
-            tell("problem", problem, "the reason if it could not be started")
+            tell("connections", connections, "how many connections it made through the relay")
+            tell.always("not_shown", child?.passed.total, "how many connects bypassed the relay")
+            tell(
+                "calls_not_shown", child?.callLosses?.lost,
+                "with `--calls`: how many came faster than they were read; otherwise null")
+            tell("problem", problem, "why it could not be started")
         }
     }
 
@@ -96,8 +100,8 @@ extension FactTeller {
             tell.always("name", program?.name, "its name")
             tell.always("rights", program?.rights, "what the viewer may do")
             tell.always("state", state, "whether it still sends updates")
-            tell("problem", problem, "why it sends no more")
-            tell("dropped_packets", program?.dropped, "for a capture, what the kernel lost")
+            tell("problem", problem, "why it stopped sending updates")
+            tell("dropped_packets", program?.dropped, "for a capture, what the kernel dropped")
         }
     }
 
@@ -106,7 +110,7 @@ extension FactTeller {
 
     static func event(_ event: SocketEvent?) -> FactTeller {
         FactTeller { tell in
-            tell.always("sequence", event?.sequence, "its place in the engine's events")
+            tell.always("sequence", event?.sequence, "its number among the engine's events")
             tell.always("id", event?.socket, "the session")
             tell.always(
                 "event", event.map { SocketJSON.word($0.kind) }, "what happened",
@@ -152,9 +156,9 @@ extension FactTeller {
                 `queues`: kernel queues alone
                 """, kind: .words(Evidence.allCases.map(\.rawValue)))
             tell("subject", finding?.subject, "the program at fault, as `python3[77]`, or an address; null if unknown")
-            tell("for_seconds", finding?.lasting, "how long, at least; null if it is not a matter of time")
+            tell("for_seconds", finding?.lasting, "for how long, at least; null if it has no duration")
             tell.always("sentence", finding?.sentence, "what is wrong")
-            tell("remedy", remedy, "what to do; null where that suits our own connections only")
+            tell("remedy", remedy, "what to do; null if that applies only to our own connections")
             tell(
                 "next", finding?.next ?? remedy,
                 "a command that shows more if the program at fault is known, otherwise the remedy")
@@ -168,9 +172,9 @@ extension FactTeller {
             tell.always("engine", engine?.engine, "its name")
             tell("busy_share", load?.busy, "since the last such line of the same `process`")
             tell("turns_per_s", load?.turns, "since the last such line of the same `process`")
-            tell.always("longest_turn_s", times?.longestTurn, "the longest of the last one to two seconds")
-            tell.always("queue_lag_s", times?.queueLag, "the longest of the last one to two seconds")
-            tell.always("mailbox_depth", times?.mailboxDepth, "the most in the last one to two seconds")
+            tell.always("longest_turn_s", times?.longestTurn, "the longest over the last one to two seconds")
+            tell.always("queue_lag_s", times?.queueLag, "the longest over the last one to two seconds")
+            tell.always("mailbox_depth", times?.mailboxDepth, "the maximum over the last one to two seconds")
             tell.inline(engine?.counters ?? EngineCounters())
             tell.list("lints", lints, "the current warnings about the engine; with several programs, about any of them")
             tell.always("process", process, "the process that has the engine")

@@ -106,15 +106,15 @@ extension FactTeller {
         if case .failed(let sentence) = item?.state { error = sentence }
         return FactTeller { tell in
             tell.always("id", told?.id, "the session")
-            tell.always("sequence", item?.sequence, "its place in the session's payload, counted from 0")
+            tell.always("sequence", item?.sequence, "its offset in the session's payload")
             tell.always(
                 "lost_items", told?.lost,
                 """
-                how many items before it, since the session's last line, were dropped for lack of room before they \
+                how many items since the session's previous line were dropped for lack of room before they \
                 could be written
                 """)
             tell.always("direction", item?.direction, "`received` or `sent`")
-            tell.always("tag", item?.tag, "that of the operation", kind: .integer)
+            tell.always("tag", item?.tag, "the operation's tag", kind: .integer)
             tell.always("operation", item?.operation, "the operation, as in `read_queued`")
             tell.always("bytes", item?.done, "the size of the operation")
             tell.always(
@@ -126,9 +126,10 @@ extension FactTeller {
             tell.always("base64", Base64.text(bytes), "these bytes as base64")
             tell("problem", error, "the reason, if the operation ended before it was complete")
             tell("address", item?.address, "for a datagram: its sender or its destination")
-            tell("websocket", item?.webSocket?.kind, "for a WebSocket: what it is")
+            tell("websocket", item?.webSocket?.kind, "for a WebSocket: what kind of message or frame it is")
             tell.always(
-                "injected", item?.isInjected, "whether a user of socktui wrote it into a connection of other programs")
+                "injected", item?.isInjected,
+                "whether a user of socktui injected it into another program's connection")
         }
     }
 }

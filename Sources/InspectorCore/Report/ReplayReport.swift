@@ -16,23 +16,23 @@ package struct ReplayReport: Sendable {
     package var lines: [String] {
         var lines: [String] = []
         if let difference = result.difference {
-            lines.append("The answers differ, after \(progress):")
+            lines.append("The answers differ after \(progress):")
             lines += difference.lines("file")
         }
         if let ending = result.ending {
             lines.append(
-                "The ending differs, after \(progress): the file's server \(ending.expected.words), "
+                "The ending differs after \(progress): the file's server \(ending.expected.words), "
                     + "this one \(ending.received.words).")
         }
         if result.isEqual {
             lines.append(
-                "No difference: \(session) played to \(address), \(count(result.writes, "write")) of "
+                "No difference: \(session) replayed to \(address), \(count(result.writes, "write")) of "
                     + "\(count(result.sent, "byte")), \(count(result.received, "byte")) of answers, in "
                     + "\(Format.duration(result.took)).")
             if !plan.isWhole {
                 let extra = result.extra > 0 ? ", nor were the \(count(result.extra, "byte")) that followed" : ""
                 lines.append(
-                    "The file does not say how the server ended the connection, so that was not compared\(extra).")
+                    "The file does not say how the server closed the connection, so that was not compared\(extra).")
             }
         }
         return lines

@@ -7,7 +7,7 @@ extension SocketSnapshot: Deriving {
     func derive(_ tell: inout FactTeller) {
         tell.always(
             "state", stateWord,
-            "TCP's state as `ss` writes it. `FIN-WAIT` if the kernel was not asked which of the two it is",
+            "the TCP state as `ss` names it. `FIN-WAIT` if it is not known which of the two it is",
             after: "phase")
         tell(
             "peer_end", tell.end, "the other end, if it is on this host. Looked up for at most 128 connections",
@@ -19,7 +19,7 @@ extension SocketSnapshot: Deriving {
 
 extension Watermarks: Deriving {
     func derive(_ tell: inout FactTeller) {
-        tell.always("above_high", tell.socket?.isAboveHighMark ?? false, "whether the queue is above the high one")
+        tell.always("above_high", tell.socket?.isAboveHighMark ?? false, "whether the queue is above the high mark")
     }
 }
 
@@ -64,13 +64,13 @@ extension CloseRecord: Deriving {
         tell.always(
             "reason", isCaptured ? CapturedWords.reason(self).rawValue : local,
             """
-            `local_close`, or a case of `SocketError.Reason`. For a captured connection, by the end that closed first: \
+            `local_close`, or a case of `SocketError.Reason`. For a captured connection, named after the end that closed first: \
             `client_close`, `server_close`, `client_reset`, `server_reset`
             """, after: "time", kind: .words(Self.reasons))
         let sentence = isCaptured ? CapturedWords.ending(self) : CloseWords.sentence(self)
         tell.always("sentence", sentence, "the reason as a sentence", after: "reason")
         tell("errno", errno, "that of `system`", after: "sentence")
-        tell("mode", isCaptured ? nil : mode, "how a local close was meant", after: "errno")
+        tell("mode", isCaptured ? nil : mode, "how the local close was requested", after: "errno")
     }
 
     /// Returns the name of the case without its values: `system` for `system(errno: 111)`.
@@ -115,8 +115,8 @@ extension TLSSnapshot: Deriving {
 extension TLSCertificate: Deriving {
     func derive(_ tell: inout FactTeller) {
         func instant(_ seconds: Int64) -> String { Format.instant(wallNanoseconds: seconds &* 1_000_000_000) }
-        tell.always("not_before", instant(notBefore), "since when it is valid")
-        tell.always("not_after", instant(notAfter), "until when it is valid")
+        tell.always("not_before", instant(notBefore), "the beginning of its validity")
+        tell.always("not_after", instant(notAfter), "the end of its validity")
         tell.always("sha256", TLSWords.hex(fingerprint), "its fingerprint")
         tell.always("key_sha256", TLSWords.hex(publicKeyDigest), "the fingerprint of its key")
     }

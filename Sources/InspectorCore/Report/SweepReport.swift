@@ -17,9 +17,11 @@ package struct SweepReport: Sendable {
         let holes = summary.pattern.holes.map(Self.text)
         if !holes.isEmpty {
             let most = holes.prefix(8).joined(separator: ", ") + (holes.count > 8 ? " and \(holes.count - 8) more" : "")
-            lines.append("The controls differ at \(most): holes, which are not compared.")
+            lines.append("The control runs differ at \(most); these bytes are not compared.")
         }
-        if summary.endings.count > 1 { lines.append("The controls ended differently, so endings are not compared.") }
+        if summary.endings.count > 1 {
+            lines.append("The control runs ended differently, so endings are not compared.")
+        }
         lines += [""] + table
         for finding in summary.findings { lines += details(of: finding) }
         if summary.problem == nil, !summary.hasFinding { lines += ["", "No difference."] }
@@ -28,7 +30,7 @@ package struct SweepReport: Sendable {
 
     private var heading: String {
         let exchange = summary.exchanges == 1 ? "" : ", exchange \(summary.exchange) of \(summary.exchanges)"
-        let ending = summary.endings.count == 1 ? ", then the connection \(summary.endings[0].words)" : ""
+        let ending = summary.endings.count == 1 ? ", after which the connection \(summary.endings[0].words)" : ""
         return
             "\(summary.session)\(exchange) to \(summary.address): a request of \(summary.request.count) bytes, an answer of "
             + "\(summary.pattern.answer.count)\(ending)."
@@ -69,11 +71,11 @@ package struct SweepReport: Sendable {
         if let first = finding.firstEnding {
             let expected =
                 finding.test == .halfClose
-                ? "the server must end its stream after ours"
-                : "the controls' connection \(summary.endings.first?.words ?? "-")"
+                ? "the server must send FIN after ours"
+                : "the connection of the controls \(summary.endings.first?.words ?? "-")"
             lines += [
                 "", "\(finding.test.rawValue)\(place(finding.test, first.offset)): the ending differs",
-                "  \(expected); here it \(first.ending.words)",
+                "  \(expected); here, it \(first.ending.words)",
             ]
         }
         return lines

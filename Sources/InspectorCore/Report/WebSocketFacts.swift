@@ -33,7 +33,7 @@ struct AwaitedPart: WireMessage {
 
     mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &what, "what", "the part")
-        try coder.field(2, &opcode, "opcode", "the kind of frame whose payload it is")
+        try coder.field(2, &opcode, "opcode", "the kind of frame it belongs to")
         try coder.field(3, &done, "done_bytes", "how much has arrived")
         try coder.field(4, &total, "total_bytes", "its size")
     }
@@ -84,9 +84,9 @@ struct ClosingHandshake: WireMessage {
         try coder.field(1, &origin, "initiated_by", "who started it")
         try coder.field(2, &sent, "sent", "the Close frame that was sent")
         try coder.field(3, &received, "received", "the Close frame that was received")
-        try coder.field(4, &code, "code", "the code that counts")
+        try coder.field(4, &code, "code", "the code in effect")
         try coder.field(5, &failure, "failure", "what went wrong")
-        try coder.field(6, &isClean, "clean", "whether both sides closed it as they must")
-        try coder.field(7, &unsent, "unsent_bytes", "what was not sent any more")
+        try coder.field(6, &isClean, "clean", "whether both sides closed it properly")
+        try coder.field(7, &unsent, "unsent_bytes", "what was not sent")
     }
 }

@@ -36,6 +36,8 @@ package struct ChildState: Equatable, Sendable {
     package var phase = Phase.starting
     /// What does not come there.
     package var passed = PassedConnects()
+    /// Which of its calls are missing, or `nil` if they are not traced.
+    package var callLosses: CallLosses?
     /// Why it is offered proxies although its connects were to be taken, as a sentence, or `nil`.
     package var note: String?
 
@@ -65,8 +67,8 @@ package struct ChildState: Equatable, Sendable {
     /// `curl[77] runs`, `curl exit 3`, `curl killed by TERM`
     package var chip: String {
         switch phase {
-        case .starting: "\(name) starts"
-        case .running: "\(title) runs" + (passed.unseen > 0 ? ", \(passed.unseen) not shown" : "")
+        case .starting: "\(name) starting"
+        case .running: "\(title) running" + (passed.unseen > 0 ? ", \(passed.unseen) not shown" : "")
         case .ended(.exit(let status), _, _): "\(name) exit \(status)"
         case .ended(.signal(let number), _, _): "\(name) killed by \(SignalWords.name(number))"
         case .ended(.notStarted, _, _): "\(name) not started"
@@ -86,13 +88,18 @@ package struct ChildState: Equatable, Sendable {
         guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))\(notes)" }
         let reason =
             via == .connect
-            ? "it made none" : "it made none, it ignores the proxy variables, or a rule blocked it"
+            ? "it made none" : "it made none, ignores the proxy variables, or a rule blocked it"
         return "\(how) without a connection through the relay: \(reason)\(via == .socks ? "; try --proxy http" : "")"
             + notes
     }
 
     /// What is not as the user may expect, as phrases.
-    package var remarks: [String] { (note.map { [$0] } ?? []) + passed.phrases }
+    package var remarks: [String] { (note.map { [$0] } ?? []) + passed.phrases + unseenCalls }
+
+    private var unseenCalls: [String] {
+        let phrases = callLosses?.phrases ?? []
+        return phrases.isEmpty ? [] : ["not shown: " + phrases.joined(separator: ", ")]
+    }
 
     /// Whether it ended and this program saw none of its traffic.
     package var wasUnseen: Bool {
@@ -128,8 +135,10 @@ package struct ChildNews: Equatable, Sendable {
     /// Its output since the last news. `dropped` is the number of bytes dropped before it.
     package var output: [UInt8]
     package var dropped: Int
+    /// The calls that began or ended since then, in that order.
+    package var calls: [SocketCall]
 
-    package init(_ state: ChildState, output: [UInt8] = [], dropped: Int = 0) {
-        (self.state, self.output, self.dropped) = (state, output, dropped)
+    package init(_ state: ChildState, output: [UInt8] = [], dropped: Int = 0, calls: [SocketCall] = []) {
+        (self.state, self.output, self.dropped, self.calls) = (state, output, dropped, calls)
     }
 }

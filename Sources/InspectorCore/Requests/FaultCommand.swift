@@ -68,10 +68,8 @@ package enum FaultCommand: Equatable, Sendable {
         var resets = false
         while let word = arguments.next() {
             if word.hasPrefix("#") {
-                guard let number = UInt64(word.dropFirst()) else {
-                    throw InstructionText.Failure(word, "is not a connection; write #7")
-                }
-                socket = SocketID(number)
+                socket = SocketID(label: word.dropFirst())
+                guard socket != nil else { throw InstructionText.Failure(word, "is not a connection; write #7") }
             } else if let way = FaultDirection(rawValue: word) {
                 direction = way
             } else if release == nil, !resets {

@@ -29,6 +29,8 @@ package struct FoundMatch: Equatable, Sendable {
     package var matched: Range<Int>
     /// The exchange that it is, in a list of them.
     package var exchange: Exchange?
+    /// The system call that it is, in a list of them.
+    package var call: SocketCall?
 
     package init(
         socket: SocketID, item: UInt64, offset: Int, time: MonotonicTime, direction: TrafficItem.Direction,
@@ -44,6 +46,14 @@ package struct FoundMatch: Equatable, Sendable {
             socket: socket, item: exchange.place, offset: 0, time: exchange.began, direction: direction,
             excerpt: Array(exchange.firstLine), matched: 0..<0)
         self.exchange = exchange
+    }
+
+    /// A call of the program that is run. It has no place in the traffic.
+    package init(_ call: SocketCall) {
+        self.init(
+            socket: call.id ?? SocketID(0), item: 0, offset: 0, time: call.began, direction: .sent, excerpt: [],
+            matched: 0..<0)
+        self.call = call
     }
 }
 

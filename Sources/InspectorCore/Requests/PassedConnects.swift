@@ -12,7 +12,7 @@ package struct PassedConnects: Equatable, Sendable {
             case .nonblocking: "\(count) nonblocking"
             case .namespace: "\(count) in another network namespace"
             case .device: "\(count) bound to a device"
-            case .unreadable: "\(count) of processes that may not be looked into"
+            case .unreadable: "\(count) of processes that may not be inspected"
             case .other: "\(count) of other kinds"
             }
         }
@@ -68,9 +68,9 @@ package struct PassedConnects: Equatable, Sendable {
         }
         var phrases = unseen.isEmpty ? [] : ["not shown: " + unseen.joined(separator: ", ")]
         if let rights { phrases.append(rights) }
-        if early > 0 { phrases.append("\(early) by MPTCP succeeded before the target answered") }
-        if strangers > 0 { phrases.append("\(Format.count(strangers, "stranger")) reset at the relay's port") }
-        if forgotten > 0 { phrases.append("\(Format.count(forgotten, "older socket")) not told the true addresses") }
+        if early > 0 { phrases.append("\(early) over MPTCP succeeded before the target answered") }
+        if strangers > 0 { phrases.append("\(Format.count(strangers, "other client")) reset at the relay's port") }
+        if forgotten > 0 { phrases.append("\(Format.count(forgotten, "older socket")) without the true addresses") }
         return phrases
     }
 
@@ -78,6 +78,6 @@ package struct PassedConnects: Equatable, Sendable {
     package var rights: String? {
         guard !limited.isEmpty else { return nil }
         let names = limited + (moreLimited > 0 ? ["\(moreLimited) more"] : [])
-        return "\(names.joined(separator: ", ")) can't gain rights here; with --proxy http, set-uid programs can"
+        return "\(names.joined(separator: ", ")) can't gain privileges here; with --proxy http, set-uid programs can"
     }
 }

@@ -29,7 +29,7 @@ package struct PayloadSearch: Equatable, Sendable {
 
     private static func checked(_ search: PayloadSearch) -> Result<PayloadSearch, EscapedText.Failure> {
         search.bytes.isEmpty
-            ? .failure(.init(column: 1, message: "write text, \"Text\" or hex:0d0a to look for")) : .success(search)
+            ? .failure(.init(column: 1, message: "write text, \"Text\" or hex:0d0a to search for")) : .success(search)
     }
 
     /// Returns the offsets of all matches in these bytes. Matches do not overlap.

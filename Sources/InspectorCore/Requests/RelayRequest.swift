@@ -66,7 +66,8 @@ extension RelayRequest {
     ) throws(EndpointError) -> RelayRequest {
         if OpenTarget.Scheme(of: listen) == .udp { return try parseDatagrams(listen, to: target, choices) }
         if OpenTarget.Scheme(of: target) == .udp {
-            throw EndpointError(text: target, problem: "datagrams need udp:// to listen, as in udp://:5353 \(target)")
+            throw EndpointError(
+                text: target, problem: "to relay datagrams, listen on udp://, as in udp://:5353 \(target)")
         }
         let target = try OpenTarget.parseStream(target, listens: false)
         return try parse(listen, .endpoint(target.endpoint), choices, securesTarget: target.isSecure)
@@ -79,9 +80,10 @@ extension RelayRequest {
         let hasScheme = OpenTarget.Scheme(of: target) != nil
         let parsed = try OpenTarget.parse(hasScheme ? target : OpenTarget.Scheme.udp.rawValue + target)
         guard case .datagrams(let listener, nil) = try OpenTarget.parse(listen, listens: true), !listener.isMulticast
-        else { throw EndpointError(text: listen, problem: "a relay receives at a port of this host, as udp://:5353") }
+        else { throw EndpointError(text: listen, problem: "a relay listens on a port of this host, as in udp://:5353") }
         guard case .datagrams(let endpoint, nil) = parsed, endpoint.host != nil, !endpoint.isMulticast else {
-            throw EndpointError(text: target, problem: "datagrams go to host:port, as in udp://:5353 127.0.0.1:53")
+            throw EndpointError(
+                text: target, problem: "datagrams need a host:port target, as in udp://:5353 127.0.0.1:53")
         }
         guard choices.isEmpty else {
             throw EndpointError(text: listen, problem: "TLS options need tls://, and a stream")

@@ -38,7 +38,7 @@ extension ReplyRule {
             return .failure(failure)
         case .success(let pieces):
             guard !pieces.isEmpty, MessageText.preview(pieces, sequence: 1).files == 0 else {
-                return .failure(.init(column: text.unicodeScalars.count, message: "a rule sends text, and no files"))
+                return .failure(.init(column: text.unicodeScalars.count, message: "a rule sends text, not files"))
             }
             do throws(Pattern.Failure) {
                 return .success(try ReplyRule(pattern: pattern, text: reply, reply: pieces))

@@ -31,6 +31,8 @@ package struct RunRequest: Equatable, Sendable {
     package var input: String?
     /// Whether it gets a terminal of its own, which the screen shows, instead of an input and an output.
     package var hasTerminal = false
+    /// Whether its system calls on sockets are shown.
+    package var showsCalls = false
     /// The time limit for a connect by the relay, or `nil` for the system's.
     package var timeout: Duration?
 

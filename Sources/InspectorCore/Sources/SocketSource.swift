@@ -62,8 +62,8 @@ extension ProgramInfo {
         if isCapture { return "\(title) is captured: its traffic cannot be changed" }
         if isOutside { return "\(title) is seen from outside: its sockets cannot be changed here" }
         if !isOurs, process == 0 { return "\(title) is a recording: its sockets cannot be changed" }
-        if !abilities.contains(.commands) { return "\(title) only lets you watch; it needs SOCKETKIT_INSPECT=control" }
-        return abilities.isSuperset(of: needs) ? nil : "\(title): this works only for connections opened here"
+        if !abilities.contains(.commands) { return "\(title) is read-only; changes need SOCKETKIT_INSPECT=control" }
+        return abilities.isSuperset(of: needs) ? nil : "\(title): only connections opened here can be changed"
     }
 
     /// Returns why this program can't perform an effect on its sockets, as a sentence, or `nil` if it can.

@@ -50,7 +50,7 @@ package enum CapturedWords {
         }
     }
 
-    /// `unread 125K  unsent 0  asks send 48M for 7s`
+    /// `unread 125K  unsent 0  waits: send 48M for 7s`
     package static func queues(_ end: CapturedEnds.End?) -> [(text: String, role: Role)] {
         guard let host = end?.host else { return [("unread -", .dim), ("unsent -", .dim)] }
         var words: [(text: String, role: Role)] = [
@@ -58,7 +58,7 @@ package enum CapturedWords {
             ("unsent \(host.unsentText ?? "-")", host.unsent ?? 0 > 0 ? .sent : .dim),
         ]
         if let asks = host.asks {
-            let asking = asks == "nobody" ? "no reader" : "asks \(asks)"
+            let asking = asks == "nobody" ? "no reader" : "waits: \(asks)"
             words.append((asking + (host.asksFor.map { " for \(Format.duration($0))" } ?? ""), .plain))
         }
         return words

@@ -20,7 +20,7 @@ package enum ConnectWords {
             case .won:
                 let count = max(connect.addressCount, connect.attempts.count)
                 steps.append("connected to \(address) in \(took)" + (count > 1 ? " (\(index + 1) of \(count))" : ""))
-            case .abandoned: steps.append("gave up \(address) \(took)")
+            case .abandoned: steps.append("gave up on \(address) \(took)")
             }
         }
         return steps

@@ -22,7 +22,7 @@ package enum DatagramWords {
         var words = [Line(Format.count(counts.open, "association")), Line("\(Format.number(counts.opened)) in all")]
         if counts.expired > 0 { words.append(Line("\(Format.number(counts.expired)) expired")) }
         if counts.evicted > 0 {
-            words.append(Line("\(Format.number(counts.evicted)) evicted for room", Style(.warn)))
+            words.append(Line("\(Format.number(counts.evicted)) evicted to make room", Style(.warn)))
         }
         return words
     }

@@ -8,9 +8,24 @@ package enum EventWords {
         _ event: SocketEvent, of socket: SocketSnapshot? = nil, answer: @autoclosure () -> String
     ) -> String {
         if socket?.ends != nil, let words = CapturedWords.detail(event) { return words }
+        if isEndOfStream(event, of: socket) { return "\(CloseWords.peerClosed): no more data" }
         return choose(from: EventCatalogue[event.kind].detail, event, socket) { place in
             place == .answer ? answer() : nil
         }
+    }
+
+    /// Returns the label, and whether the user should look at it.
+    package static func label(_ event: SocketEvent, of socket: SocketSnapshot?) -> (text: String, isWarning: Bool) {
+        let row = EventCatalogue[event.kind]
+        return isEndOfStream(event, of: socket) ? ("read ended", false) : (row.label, row.isWarning)
+    }
+
+    /// Whether a read of whatever arrives ended because the peer has sent everything, which is not a failure.
+    private static func isEndOfStream(_ event: SocketEvent, of socket: SocketSnapshot?) -> Bool {
+        guard event.kind == .readFailed, event.first == 0, event.second == 0, let socket,
+            let closed = socket.activity.peerClosed, closed <= event.time
+        else { return false }
+        return socket.closed.map { $0.error?.reason == .closedByPeer } ?? true
     }
 
     /// Returns the sentence in Traffic. `isAsking` is set if the event's operation still waits for a verdict, given by
@@ -109,6 +124,8 @@ package enum ErrnoWords {
         2: "no such file", 13: "permission denied", 24: "too many open files", 32: "broken pipe",
         90: "message too long",
         98: "address in use", 99: "address not available", 101: "network unreachable", 103: "aborted",
+        4: "interrupted", 11: "would block", 512: "interrupted", 513: "interrupted", 514: "interrupted",
+        516: "interrupted",
         104: "reset by peer", 110: "timed out", 111: "refused", 113: "no route to host",
     ]
 

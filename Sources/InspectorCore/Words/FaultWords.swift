@@ -2,7 +2,7 @@ import SocketCore
 
 /// The effects of faults and breakpoints on a connection, in words.
 package enum FaultWords {
-    /// Returns the longest form that fits a cell of the list, `HELD 3.2s`, `FAULT slice 7`, or `nil` if there is no
+    /// Returns the longest form that fits a cell of the list, `HELD 3.2s`, `FAULT < slice 7`, or `nil` if there is no
     /// effect.
     package static func cell(_ fault: FaultSnapshot?, now: MonotonicTime, width: Int) -> String? {
         guard let fault else { return nil }
@@ -12,12 +12,19 @@ package enum FaultWords {
         }
         guard let rule = fault.rules.first(where: { $0.count > 0 }) else { return nil }
         let more = fault.rules.count { $0.count > 0 } > 1 ? " +\(fault.rules.count { $0.count > 0 } - 1)" : ""
+        let text = aimed(rule.text)
+        let effect = text.prefix { !$0.isLetter } + rule.effect
         return Shorten.fitting(
-            [
-                "FAULT \(rule.text)\(more)", "FAULT \(rule.text)", "FAULT \(rule.effect)", rule.text, rule.effect,
-                "FAULT",
-            ],
+            ["FAULT \(text)\(more)", "FAULT \(text)", "FAULT \(effect)", text, String(effect), rule.effect, "FAULT"],
             in: width)
+    }
+
+    /// Returns `< latency 200ms` for `downstream latency 200ms`: bytes that pass this way have the same mark.
+    private static func aimed(_ text: String) -> String {
+        for (way, mark) in [("upstream ", "> "), ("downstream ", "< ")] where text.hasPrefix(way) {
+            return mark + text.dropFirst(way.count)
+        }
+        return text
     }
 
     /// `1 latency 200ms x12, 2 slice 7 x3`
@@ -31,6 +38,7 @@ package enum FaultWords {
         if fault.delayedBytes > 0 { notes.append("\(Format.size(fault.delayedBytes)) delayed") }
         if fault.droppedBytes > 0 { notes.append("\(Format.size(Int(clamping: fault.droppedBytes))) dropped") }
         if fault.isLimitedByBuffer { notes.append("rules limited by buffer") }
+        if fault.overlaps { notes.append("no rule by exchange: requests overlap or are hidden") }
         return notes.joined(separator: ", ")
     }
 

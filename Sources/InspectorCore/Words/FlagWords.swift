@@ -36,13 +36,13 @@ package enum FlagWords {
         case .disconnectAfterWrites: "closes after \(left(socket.writing, "write"))"
         case .socketCanAcceptBytes: "the kernel's send buffer has room"
         case .readSourceSuspended: whySuspended(socket)
-        case .writeSourceSuspended: "nothing waits for room in the kernel's send buffer"
+        case .writeSourceSuspended: "nothing is waiting for room in the kernel's send buffer"
         case .queuedTLS: "TLS was requested"
         case .startingReadTLS: "no more reads are queued before the TLS handshake"
         case .startingWriteTLS: "no more writes are queued before the TLS handshake"
         case .socketSecure: "the TLS handshake is done"
         case .socketHasReadEOF: "the peer's FIN was read"
-        case .readStreamClosed: "bytes before FIN delivered; writing continues"
+        case .readStreamClosed: "all bytes before FIN are delivered; writing continues"
         case .dealloc: "the handle is being released"
         default: ""
         }
@@ -63,7 +63,7 @@ package enum FlagWords {
         if let current = socket.reading.current, current.isAsking {
             return "read interest is off while t\(current.tag) is paused"
         }
-        if socket.flags.contains(.socketHasReadEOF) { return "nothing comes after the peer's FIN" }
+        if socket.flags.contains(.socketHasReadEOF) { return "nothing arrives after the peer's FIN" }
         if socket.phase == .resolving || socket.phase == .connecting { return "not connected yet" }
         return socket.reading.current == nil
             ? "no read is queued, so bytes wait in the kernel" : "bytes are waiting for a read"

@@ -21,7 +21,7 @@ package enum TLSWords {
         case .passed: "verified"
         case .pinned: "pinned"
         case .notRequired: "not verified"
-        case .acceptedByHand: "accepted by hand"
+        case .acceptedByHand: "accepted manually"
         case .failed: "failed"
         }
     }
@@ -54,7 +54,7 @@ package enum TLSWords {
         switch phase {
         case .queued: "requested"
         case .handshaking: "handshake"
-        case .asking: "waits for your answer"
+        case .asking: "waiting for your decision"
         case .secure: "established"
         case .failed: "failed"
         }
@@ -68,7 +68,7 @@ package enum TLSWords {
 
     private static func column(_ phase: TLSSnapshot.Phase) -> String {
         switch phase {
-        case .queued: "asked"
+        case .queued: "queued"
         case .handshaking: "shaking"
         case .asking: "ASK"
         case .secure: "secure"
@@ -87,7 +87,7 @@ package enum TLSWords {
         guard let tls else { return "no".hasPrefix(word) }
         if "yes".hasPrefix(word) || tls.phase.rawValue.hasPrefix(word) { return true }
         if tls.phase == .secure { return column(tls).hasPrefix(word) }
-        // "asked" is a word too, and some words have the same beginning.
+        // Some words have the same beginning.
         let shown = column(tls.phase).lowercased()
         return filterWords.contains(word) ? shown == word : shown.hasPrefix(word)
     }

@@ -42,7 +42,7 @@ package enum WebSocketWords {
     package static func stage(_ stage: WebSocketStage) -> String {
         switch stage {
         case .connecting: "connecting"
-        case .tunnelling: "asks the proxy"
+        case .tunnelling: "asking the proxy"
         case .opening: "handshake"
         case .open: "open"
         case .closing: "closing"

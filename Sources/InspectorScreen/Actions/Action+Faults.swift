@@ -8,7 +8,7 @@ extension Action {
         Action(
             "fault",
             takes: .arguments(
-                FaultCommand.faultUsage, "break connections on purpose",
+                FaultCommand.faultUsage, "inject faults into connections",
                 words: ["add", "list", "off", "clear"] + FaultWord.names(.condition, .direction, .effect, .datagrams)
                     + FaultProfile.builtIn.keys.sorted(),
                 FaultCommand.fault

@@ -14,7 +14,7 @@ extension Action {
             Action(
                 "programs", .change { $0.togglePrograms() },
                 .key(
-                    ["p"], in: [.list], "list programs instead of sockets, and back; Enter lists one's sockets",
+                    ["p"], in: [.list], "switch between programs and sockets; Enter lists a program's sockets",
                     hint: { model in
                         guard model.shared.showsHost else { return nil }
                         return model.list.programs == nil ? "programs" : "sockets"
@@ -22,19 +22,19 @@ extension Action {
             Action(
                 "unread", .change { $0.toggleUnread() },
                 .key(
-                    ["u"], in: KeyContext.connections, "the bytes that a program of this host has not read, and off",
+                    ["u"], in: KeyContext.connections, "show or hide the bytes that a program has left unread",
                     hint: { model in
                         guard let host = model.selected?.host, host.state != .listening else { return nil }
                         return model.unreadRequest == nil ? "unread bytes" : "unread off"
                     })),
             Action(
                 "follow", .change { $0.toggleFollow() },
-                .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),
-                .key(["F"], in: [.traffic, .events, .output], "follow what arrives", hint: "follow")),
+                .key(["F"], in: [.list], "cursor: stay on its connection or row, or go to each new connection"),
+                .key(["F"], in: [.traffic, .events, .output], "follow new traffic", hint: "follow")),
             Action(
                 "zoom", .change { $0.toggleZoom() },
-                .key(["z"], in: KeyContext.views, "give this pane the whole screen, and back"),
-                .key([.alt("z")], in: [.composer], "give this pane the whole screen, and back")),
+                .key(["z"], in: KeyContext.views, "zoom this pane to the whole screen, or back"),
+                .key([.alt("z")], in: [.composer], "zoom this pane to the whole screen, or back")),
             Action(
                 "freeze", .change { $0.toggleFreeze() },
                 .key(
@@ -45,13 +45,13 @@ extension Action {
     private static let finding: [Action] = [
         Action(
             "filter", .change { $0.openField($0.filterPurpose) },
-            takes: .arguments("WORDS", "list only what these words match", Instruction.filter) { model, filter in
+            takes: .arguments("WORDS", "list only connections that match", Instruction.filter) { model, filter in
                 model.tab == .events ? model.setEventFilter(filter) : model.setFilter(filter)
                 return []
             },
             .key(
-                ["f"], in: [.list, .events], "filter what is listed", hint: "filter", if: { !$0.showsFound }),
-            .key(["/"], in: [.help], "show only entries with a word", hint: "filter")),
+                ["f"], in: [.list, .events], "filter the list", hint: "filter", if: { !$0.showsFound }),
+            .key(["/"], in: [.help], "show only matching entries", hint: "filter")),
         Action(
             "search", .change { $0.openField($0.searchPurpose) },
             takes: .arguments("TEXT", "search the events", { $0.whole }) { model, text in
@@ -68,17 +68,26 @@ extension Action {
         Action(
             "find",
             takes: .arguments(
-                "TEXT", "find in the traffic of all connections: text, \"Text\", hex:0d0a", Instruction.payload
+                "TEXT", "search the traffic of all connections: text, \"Text\", hex:0d0a", Instruction.payload
             ) {
                 $0.find($1)
             }),
         Action(
-            "exchanges",
+            "exchanges", .effects { $0.listExchanges(slowestFirst: false) },
             takes: .arguments(
-                "[slowest]", "list the questions of this connection with their answer times", words: ["slowest"],
+                "[slowest]", "list the requests of this connection with their answer times", words: ["slowest"],
                 Instruction.isSlowest
             ) {
                 $0.listExchanges(slowestFirst: $1)
+            },
+            .key(["E"], in: KeyContext.connections, "its requests with their answer times")),
+        Action(
+            "calls",
+            takes: .arguments(
+                "[all]", "run --calls: list the system calls on this connection, or on all sockets", words: ["all"],
+                Instruction.isAll
+            ) {
+                $0.listCalls(ofAll: $1)
             }),
         Action(
             "search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .traffic, .events], "next match")),
@@ -103,7 +112,7 @@ extension Action {
         Action(
             "tls", needs: .sending, .change { $0.ask { dialogs, subject, _ in dialogs.openTLSForm(subject) } },
             .key(
-                ["T"], in: KeyContext.connections, "secure it with TLS", hint: "tls",
+                ["T"], in: KeyContext.connections, "start TLS on it", hint: "tls",
                 if: { model in
                     model.selected.map { $0.phase == .connected && $0.tls == nil && $0.ownWebSocket == nil } ?? false
                 })),
@@ -113,7 +122,7 @@ extension Action {
         Action(
             "sort",
             takes: .arguments(
-                "COLUMN [reverse]", "order the list", words: ["reverse"], offers: { $0.list.kind.sortable.map(\.name) },
+                "COLUMN [reverse]", "sort the list", words: ["reverse"], offers: { $0.list.kind.sortable.map(\.name) },
                 Instruction.sorting
             ) { $0.sort(by: $1) }),
         Action(
@@ -131,7 +140,7 @@ extension Action {
         Action(
             "decode-as",
             takes: .arguments(
-                "LAYER==VALUE,PROTOCOL|off", "how the dissected view decodes: tcp.port==7000,http",
+                "LAYER==VALUE,PROTOCOL|off", "set a decode rule of the dissected view: tcp.port==7000,http",
                 Instruction.decoding
             ) { model, rule in
                 model.decode(as: rule)
@@ -147,17 +156,18 @@ extension Action {
             "mark", .change { $0.toggleMark() }, .key(["m"], in: [.list], "toggle the mark")),
         Action(
             "mark-all", .change { $0.toggleMarks() },
-            .key(["a"], in: [.list], "mark all that are listed, or unmark them")),
+            .key(["a"], in: [.list], "mark all listed connections, or unmark them")),
         Action(
             "act-on-marked", .change { $0.openMarkedMenu() },
             .key(
-                ["X"], in: [.list], "close, pause, list or save the marked ones", hint: "marked",
+                ["X"], in: [.list], "close, pause, list or save the marked connections", hint: "marked",
                 if: { !$0.list.marked.isEmpty })),
         Action(
             "legs", .change { $0.toggleLegs() },
-            .key(["K"], in: [.list], "a row for each leg of a relayed connection, or one for both")),
+            .key(["K"], in: [.list], "show one row per relay leg, or one for both legs")),
         Action(
-            "show-marked", .change { $0.toggleMarkedOnly() }, .key(["M"], in: [.list], "list marked ones only, or all")),
+            "show-marked", .change { $0.toggleMarkedOnly() },
+            .key(["M"], in: [.list], "list only marked connections, or all")),
         Action(
             "columns", .change { $0.openColumns() }, .key(["C"], in: [.list], "choose columns")),
     ]

@@ -11,7 +11,7 @@ extension Action {
             .key(["g", .home], in: KeyContext.views + [.help], "to the first row")),
         Action(
             "last", .change { $0.move(.toLast) },
-            .key(["G", .end], in: KeyContext.views + [.help], "to the last row; follows again")),
+            .key(["G", .end], in: KeyContext.views + [.help], "to the last row, and follow")),
         Action("page-up", .change { $0.move(.pages(-1)) }, .key([.pageUp], in: pages, "up one page")),
         Action("page-down", .change { $0.move(.pages(1)) }, .key([.pageDown], in: pages, "down one page")),
         Action(
@@ -29,7 +29,7 @@ extension Action {
             .key([.alt("1")], in: [.composer], "the list")),
         Action(
             "talk", .change { $0.showTraffic(composing: false) },
-            .key(["2"], in: KeyContext.views, "the traffic, and the line that is sent"),
+            .key(["2"], in: KeyContext.views, "the traffic, and the line to send"),
             .key([.alt("2")], in: [.composer], "the traffic")),
         Action(
             "detail", .change { $0.show(.detail) },
@@ -45,7 +45,7 @@ extension Action {
         Action(
             "type", .change { $0.startTyping() },
             .key(
-                ["i", .enter], in: [.output], "type into the program's terminal; ^] ends that", hint: "type",
+                ["i", .enter], in: [.output], "type into the program's terminal; ^] leaves it", hint: "type",
                 if: \.canTypeToChild)),
         Action(
             "next-pane", .change { $0.stepPane(1) }, .key([.tab], in: KeyContext.views, "next pane"),
@@ -57,9 +57,9 @@ extension Action {
             .key([.backTab], in: KeyContext.views + [.composer], "previous pane")),
         Action(
             "previous", .change { $0.stepConnection(-1) },
-            .key(["["], in: [.traffic, .detail], "the connection above in the list")),
+            .key(["["], in: [.traffic, .detail], "the previous connection in the list")),
         Action(
             "next", .change { $0.stepConnection(1) },
-            .key(["]"], in: [.traffic, .detail], "the connection below in the list")),
+            .key(["]"], in: [.traffic, .detail], "the next connection in the list")),
     ]
 }

@@ -5,7 +5,7 @@ extension Action {
     static let program: [Action] = [
         Action(
             "help", .change { $0.help = HelpState(context: $0.context) },
-            takes: .arguments("WORD", "the help, only entries with this word", { $0.text }) { model, word in
+            takes: .arguments("WORD", "show help entries with this word", { $0.text }) { model, word in
                 model.help = HelpState(context: model.context, filter: word)
                 return []
             },
@@ -19,13 +19,13 @@ extension Action {
         Action(
             "back", .change { $0.goBack() },
             .key(["q", .escape], in: [.traffic, .detail, .events, .output], "back to the list"),
-            .key([.escape], in: [.list], "drop the results of :find, or the filter", .effects { $0.goBackInList() })),
+            .key([.escape], in: [.list], "clear the results of :find, or the filter", .effects { $0.goBackInList() })),
         Action(
-            "quit", .effects { $0.quit() }, .key(["q"], in: [.list], "quit; asks when sockets are live"),
-            .key(["Q"], in: KeyContext.views, "quit; asks when sockets are live")),
+            "quit", .effects { $0.quit() }, .key(["q"], in: [.list], "quit; asks if sockets are live"),
+            .key(["Q"], in: KeyContext.views, "quit; asks if sockets are live")),
         Action(
             "interrupt", .effects { $0.quit() },
-            .key([KeyTable.fixed], in: KeyContext.allCases, "quit; asks when sockets are live")),
+            .key([KeyTable.fixed], in: KeyContext.allCases, "quit; asks if sockets are live")),
         Action(
             "repaint", .effects { _ in [.screen(.repaint)] },
             .key([.control("l")], in: KeyContext.allCases, "redraw the screen")),
@@ -46,7 +46,7 @@ extension Action {
             ) { $0.signalChild($1) }),
         Action(
             "mouse",
-            takes: .arguments("on|off", "use the mouse here", words: ["on", "off"], Instruction.isOn) {
+            takes: .arguments("on|off", "turn the mouse on or off", words: ["on", "off"], Instruction.isOn) {
                 [.screen(.mouse($1))]
             }),
     ]

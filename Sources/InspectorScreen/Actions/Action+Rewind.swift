@@ -8,11 +8,11 @@ extension Action {
     static let rewinding: [Action] = [
         Action(
             "play", .change { $0.togglePlaying() },
-            .key([" "], in: [.rewound], "play, and pause", hint: { $0.isPlaying ? "pause" : "play" })),
+            .key([" "], in: [.rewound], "play or pause", hint: { $0.isPlaying ? "pause" : "play" })),
         Action(
             "rewind", .change { $0.moveInstant(bySeconds: -1) },
             takes: .arguments(
-                "TIME|off", "keep the last TIME of this run, to rewind it", words: ["60s", "off"],
+                "TIME|off", "keep the last TIME of this run for rewinding", words: ["60s", "off"],
                 Instruction.history
             ) { model, span in
                 if span == nil { model.returnToPresent() }
@@ -24,22 +24,22 @@ extension Action {
             .key([.altLeft], in: [.composer], "one second back, in an opened file or with --rewind")),
         Action(
             "forward", .change { $0.moveInstant(bySeconds: 1) },
-            .key([.right], in: [.rewound], "one second on", hint: "on 1s"),
-            .key([.altRight], in: [.composer], "one second on, when rewound")),
+            .key([.right], in: [.rewound], "one second forward", hint: "forward 1s"),
+            .key([.altRight], in: [.composer], "one second forward, when rewound")),
         Action(
             "rewind-far", .change { $0.moveInstant(bySeconds: -10) },
             .key([.shiftLeft], in: everywhere, "ten seconds back")),
         Action(
             "forward-far", .change { $0.moveInstant(bySeconds: 10) },
-            .key([.shiftRight], in: [.rewound], "ten seconds on")),
+            .key([.shiftRight], in: [.rewound], "ten seconds forward")),
         Action(
             "event-back", .change { $0.moveInstant(byEvents: -1) },
-            .key([","], in: everywhere, "one event back")),
+            .key([","], in: everywhere, "previous event")),
         Action(
             "event-on", .change { $0.moveInstant(byEvents: 1) },
-            .key(["."], in: [.rewound], "one event on", hint: "event")),
-        Action("slower", .change { $0.changePace(-1) }, .key(["{"], in: [.rewound], "play half as fast")),
-        Action("faster", .change { $0.changePace(1) }, .key(["}"], in: [.rewound], "play twice as fast")),
+            .key(["."], in: [.rewound], "next event", hint: "event")),
+        Action("slower", .change { $0.changePace(-1) }, .key(["{"], in: [.rewound], "halve the playback speed")),
+        Action("faster", .change { $0.changePace(1) }, .key(["}"], in: [.rewound], "double the playback speed")),
         Action(
             "at", .change { $0.askForInstant() },
             takes: .arguments(

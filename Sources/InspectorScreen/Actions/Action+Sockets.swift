@@ -7,13 +7,13 @@ extension Action {
         Action(
             "open", .change { $0.openSelected() },
             .key(
-                [.enter], in: [.list], "open the connection; go to what was found", hint: "open",
+                [.enter], in: [.list], "open the connection; go to the match", hint: "open",
                 if: { $0.showsFound ? $0.list.found?.current != nil : $0.selected != nil }),
             .key([.enter], in: [.detail], "open the connection").leading),
         Action(
             "jump", .change { $0.isRewound ? $0.goToEventInstant() : $0.jumpToEvent() },
             .key(
-                [.enter], in: [.events], "open the connection of this event; rewound: go to its instant",
+                [.enter], in: [.events], "open the connection of this event; rewound: go to its time",
                 hint: { $0.isRewound ? "go to it" : "open" })),
         Action(
             "write", .change { $0.startComposing() },
@@ -33,7 +33,7 @@ extension Action {
                 Instruction.connect
             ) { _, request in [.connect(request)] },
             .key(["c"], in: [.list, .events], "connect to an address", hint: "connect"),
-            .key(["c"], in: [.traffic, .detail], "connect to an address, or again")),
+            .key(["c"], in: [.traffic, .detail], "connect to an address, or reconnect")),
         Action(
             "listen", .change { $0.ask { dialogs, _, shared in dialogs.openListenForm(in: shared) } },
             takes: .arguments(
@@ -53,7 +53,7 @@ extension Action {
             "other-leg", .change { $0.goToOtherLeg() },
             .key(
                 ["L"], in: KeyContext.connections,
-                "the other leg of a relayed connection, or its other end on this host",
+                "go to the relay's other leg, or the peer's socket on this host",
                 hint: { $0.selected?.linked != nil ? "other leg" : $0.selected?.host?.peer != nil ? "other end" : nil })
         ),
     ]
@@ -76,7 +76,7 @@ extension Action {
                 words: Instruction.closings.map(\.word) + ["1000"], Instruction.closing
             ) { $0.close($1) },
             .key(
-                ["x"], in: KeyContext.connections, "close, at once or later", hint: "close",
+                ["x"], in: KeyContext.connections, "close, now or later", hint: "close",
                 if: { $0.selected?.isLive ?? false })),
         Action(
             "answer", needs: .commands, .change { $0.ask { $0.openAnswer($1, in: $2) } },
@@ -88,7 +88,7 @@ extension Action {
                 ["A"], in: [.list, .traffic], "answer a timeout, a certificate or a held connection", hint: "answer",
                 if: \.awaitsAnswer),
             .key(
-                ["A"], in: [.events], "answer this event's question",
+                ["A"], in: [.events], "answer the timeout, certificate or connection of this event",
                 .change {
                     $0.jumpToEvent()
                     $0.ask { $0.openAnswer($1, in: $2) }
@@ -101,7 +101,7 @@ extension Action {
         Action(
             "operations", needs: .commands,
             .change { $0.ask { dialogs, subject, _ in dialogs.openOperations(subject) } },
-            .key(["d"], in: KeyContext.connections, "cancel an operation, change its timeout")),
+            .key(["d"], in: KeyContext.connections, "cancel an operation, or change its timeout")),
         Action(
             "replies", needs: .sending, .change { $0.ask { $0.openReplies($1, in: $2) } },
             .key(["R"], in: KeyContext.connections, "auto-reply: when /re/ send X")),
@@ -126,7 +126,7 @@ extension Action {
             takes: .arguments("A|B|C", "send a WebSocket message in frames", Instruction.fragments) { $0.ask($1) }),
         Action(
             "control",
-            takes: .word("show pings, pongs and Closes or not", [("on", true), ("off", false)]) {
+            takes: .word("show or hide pings, pongs and Closes", [("on", true), ("off", false)]) {
                 $0.traffic.hidesControlFrames = !$1
             }),
     ]

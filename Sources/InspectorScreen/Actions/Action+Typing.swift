@@ -21,7 +21,7 @@ extension Action {
             .key([.tab], in: [.field], "complete a command", .change { $0.completeCommand() })),
         Action(
             "send", .effects { $0.sendLine() },
-            takes: .arguments("TEXT", "send just these bytes; \\r \\n \\x00 are escapes", Instruction.bytes) {
+            takes: .arguments("TEXT", "send exactly these bytes; \\r \\n \\x00 are escapes", Instruction.bytes) {
                 $0.write($1)
             },
             .key(
@@ -30,34 +30,34 @@ extension Action {
         Action(
             "leave", .change { $0.isComposing = false },
             .key(
-                [.escape], in: [.composer], "leave the line: letters are commands; the draft is kept",
+                [.escape], in: [.composer], "leave the line, keeping the draft; letters are commands again",
                 hint: { $0.composer.search == nil ? "commands" : "as before" }
             ).required),
         Action(
             "insert-line", .effects { $0.edit(.newLine) },
-            .key([.altEnter], in: [.composer], "begin another line without sending")),
+            .key([.altEnter], in: [.composer], "start another line without sending")),
         Action(
             "history-up", .effects { $0.edit(.older) },
             .key(
-                [.up, .control("p")], in: [.start], "the line above; earlier lines", .change { $0.start.step(-1) }),
+                [.up, .control("p")], in: [.start], "the row above; earlier lines", .change { $0.start.step(-1) }),
             .key(
                 [.up, .control("p")], in: [.field], "the command above; earlier lines", .change { $0.stepPalette(-1) }),
             .key(
-                [.up, .control("p")], in: [.composer], "earlier line that begins with what is typed", hint: "history",
+                [.up, .control("p")], in: [.composer], "earlier line that begins with the typed text", hint: "history",
                 if: { !$0.composer.editor.history.isEmpty })),
         Action(
             "history-down", .effects { $0.edit(.newer) },
             .key(
-                [.down, .control("n")], in: [.start], "the line below", hint: "choose", .change { $0.start.step(1) }),
+                [.down, .control("n")], in: [.start], "the row below", hint: "choose", .change { $0.start.step(1) }),
             .key([.down, .control("n")], in: [.field], "the command below", .change { $0.stepPalette(1) }),
             .key([.down, .control("n")], in: [.composer], "later line")),
         Action(
             "history-search", .change { $0.editComposer { $0.searchHistory() } },
-            .key([.control("r")], in: [.composer], "search earlier lines; again: an earlier match")),
+            .key([.control("r")], in: [.composer], "search earlier lines; again: the previous match")),
         Action(
             "half-close", .effects { $0.halfCloseOrDelete() },
             .key(
-                [.control("d")], in: [.composer], "on an empty line: send FIN, go on reading", hint: "half-close",
+                [.control("d")], in: [.composer], "on an empty line: send FIN, keep reading", hint: "half-close",
                 if: \.canHalfClose)),
     ]
 
@@ -70,16 +70,17 @@ extension Action {
             "input-mode", .effects { $0.stepInputMode() },
             .key([.alt("t")], in: [.composer], "text; escapes and macros; hex; a file")),
         Action(
-            "template", .change { $0.openTemplates() }, .key([.alt("o")], in: [.composer], "a template from your file")),
+            "template", .change { $0.openTemplates() },
+            .key([.alt("o")], in: [.composer], "insert a template from your file")),
         Action(
             "chord", .change { $0.composers.awaitsChord = $0.canCompose },
-            .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
+            .key([.control("x")], in: [.composer], "^X^E: edit the line in $EDITOR")),
         Action(
             "pace", needs: .sending, .effects { $0.openPace() },
             .key([.alt("r")], in: [.composer] + KeyContext.connections, "repeat or dribble the line; again: stop")),
         Action(
             "destination", .change { $0.changeDirection() },
-            .key([.alt("d")], in: [.composer], "where datagrams are sent; in a relay, to client or server")),
+            .key([.alt("d")], in: [.composer], "set where datagrams go; in a relay, to client or server")),
     ]
 
     /// The names of the actions that edit a line. The help lists them separately.
@@ -101,7 +102,7 @@ extension Action {
     /// Editing a line, with the keys of readline.
     static let editing: [Action] = [
         edit(.left, [.left, .control("b")], "one character back", inForm: "one character back; previous choice"),
-        edit(.right, [.right, .control("f")], "one character on", inForm: "one character on; the next choice"),
+        edit(.right, [.right, .control("f")], "one character forward", inForm: "one character forward; next choice"),
         edit(.lineStart, [.home, .control("a")], "to the beginning of the line"),
         edit(.lineEnd, [.end, .control("e")], "to the end of the line"),
         editWord(.wordLeft, .alt("b"), .altLeft, "one word back"),

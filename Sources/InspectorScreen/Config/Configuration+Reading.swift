@@ -58,7 +58,7 @@ extension Configuration {
         case ("options", _), ("colors", _), ("warnings", _):
             throw TOML.Failure(entry.key, "\(path[0]) cannot contain tables")
         case ("keys", _):
-            throw TOML.Failure(entry.key, "keys need a place, as in [keys.list]")
+            throw TOML.Failure(entry.key, "keys need a context, as in [keys.list]")
         default:
             throw TOML.Failure(
                 entry.key, "no such table: \(path[0])" + Spelling.suggestion(for: path[0], among: Self.tables))
@@ -71,7 +71,8 @@ extension Configuration {
         let name = entry.path[1]
         guard entry.path[2] == "rules" else { throw TOML.Failure(entry.key, "a fault can only have rules") }
         guard FaultProfile.isName(name) else {
-            throw TOML.Failure(entry.key, "\(name) cannot be a name: use a to z, 0 to 9 and -, but no word of a rule")
+            throw TOML.Failure(
+                entry.key, "\(name) cannot be a name: use a to z, 0 to 9 and -, and not a word of a rule")
         }
         guard case .array(let values) = entry.value, !values.isEmpty else {
             throw TOML.Failure(entry.position, "rules must be a list, as in [\"latency 300ms\"]")
@@ -133,7 +134,7 @@ extension Configuration {
         guard let key = Key(named: name) else {
             throw TOML.Failure(entry.key, "no such key: \(name); write a character, Enter, F7, ^D, Alt-1...")
         }
-        if key == KeyTable.fixed { throw TOML.Failure(entry.key, "\(name) always means quit") }
+        if key == KeyTable.fixed { throw TOML.Failure(entry.key, "\(name) always quits") }
         guard let line = entry.value.text else {
             throw TOML.Failure(entry.position, "a key runs a command, as in \"read line\"; empty for none")
         }
@@ -163,7 +164,7 @@ extension Configuration {
         if context.isText, key.isCharacter {
             let usual = KeyTable.standard.binding(for: key, in: context)?.action?.name
             guard let usual, line.isEmpty || line == usual else {
-                throw TOML.Failure(entry.key, "\(key.label) is typed in \(context.rawValue); bind ^X, Alt-x or F5")
+                throw TOML.Failure(entry.key, "\(key.label) types text in \(context.rawValue); bind ^X, Alt-x or F5")
             }
         }
         if let action = Action.named(line), !action.uses.isEmpty, action.use(boundIn: context) == nil {
@@ -175,6 +176,6 @@ extension Configuration {
         if place == Self.allViews { return KeyContext.views }
         if let context = KeyContext(rawValue: place) { return [context] }
         let places = KeyContext.allCases.map(\.rawValue) + [Self.allViews]
-        throw TOML.Failure(entry.key, "no such place: \(place); \(places.joined(separator: ", "))")
+        throw TOML.Failure(entry.key, "no such context: \(place); \(places.joined(separator: ", "))")
     }
 }

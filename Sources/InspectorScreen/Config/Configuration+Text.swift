@@ -4,13 +4,13 @@ extension Configuration {
     /// Returns the whole effective configuration, as a file that parses to the same. `colour` returns the look of a
     /// role that is not set here. Such a line is a comment.
     package func text(colour: (Role) -> ColourText) -> String {
-        var lines = ["# socktui's configuration in force; a part of TOML 1.0.", "", "[options]"]
+        var lines = ["# The effective configuration of socktui; a subset of TOML 1.0.", "", "[options]"]
         for option in Self.options {
             lines.append("# \(option.help)")
             lines.append("\(option.name) = \(Self.text(option.show(self)))")
         }
         for context in KeyContext.allCases {
-            lines += ["", "# A command, as after :; empty for none.", "[keys.\(context.rawValue)]"]
+            lines += ["", "# A command, as typed after :; empty for none.", "[keys.\(context.rawValue)]"]
             for (key, line) in bound(in: context) { lines.append("\(Self.quoted(key.label)) = \(Self.quoted(line))") }
         }
         lines += ["", "# red, bright-red, 0 to 255 or default; bold, reverse, underline, dim.", "[colors]"]
@@ -18,7 +18,7 @@ extension Configuration {
             let mark = colours[role] == nil ? "# " : ""
             lines.append("\(mark)\(role) = \(Self.quoted((colours[role] ?? colour(role)).text))")
         }
-        lines += ["", "# on, off, or how long it must last.", "[warnings]"]
+        lines += ["", "# on, off, or how long the condition must last.", "[warnings]"]
         lines += Lint.all.map { lint in
             "\(lints.changes(lint) ? "" : "# ")\(lint.name) = \(Self.quoted(lints.text(lint)))"
         }

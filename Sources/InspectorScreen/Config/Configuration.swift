@@ -69,11 +69,11 @@ package struct Configuration: Equatable, Sendable {
                 configuration.theme = theme
                 return true
             }, values: Theme.words),
-        flag("mouse", "use the mouse from the start, if the terminal has one", \.mouse),
+        flag("mouse", "use the mouse, if the terminal supports it", \.mouse),
         flag("recent", "remember what was opened, for the start screen", \.recent),
         flag("history", "keep sent lines for later runs", \.history),
-        size("keep", "how much traffic of each connection is kept", \.keep),
-        size("keep-total", "how much traffic of all connections together is kept", \.keepTotal),
+        size("keep", "how much traffic is kept per connection", \.keep),
+        size("keep-total", "how much traffic is kept in total", \.keepTotal),
         Option(
             name: "rewind", help: "how much of a run is kept for rewinding, or off",
             show: { .string($0.rewind.map(Format.duration) ?? "off") },
@@ -83,7 +83,7 @@ package struct Configuration: Equatable, Sendable {
                 return configuration.rewind != nil || text == "off"
             }, values: "off, or a time such as 60s or 5m"),
         Option(
-            name: "log", help: "a file for the program's own log; empty for none", show: { .string($0.log) },
+            name: "log", help: "a file for socktui's own log; empty for none", show: { .string($0.log) },
             set: { value, configuration in
                 guard let path = value.text, path.isEmpty || path.hasPrefix("/") else { return false }
                 configuration.log = path

@@ -27,10 +27,10 @@ extension Instruction {
     }
 
     static func socket(_ arguments: Arguments) throws(Failure) -> SocketID {
-        guard let number = UInt64(arguments.text.drop { $0 == "#" }) else {
-            throw Failure(arguments.text, "select takes a connection's number, as in select 7")
+        guard let id = SocketID(label: arguments.text.drop { $0 == "#" }) else {
+            throw Failure(arguments.text, "select takes a connection's ID, as in select 7")
         }
-        return SocketID(number)
+        return id
     }
 
     /// Parses a signal's name, `TERM` or `SIGTERM`, and returns its number.
@@ -54,6 +54,12 @@ extension Instruction {
     static func isSlowest(_ arguments: Arguments) throws(Failure) -> Bool {
         let word = arguments.text
         guard ["", "slowest"].contains(word) else { throw arguments.unknown(word, ["slowest"]) }
+        return !word.isEmpty
+    }
+
+    static func isAll(_ arguments: Arguments) throws(Failure) -> Bool {
+        let word = arguments.text
+        guard ["", "all"].contains(word) else { throw arguments.unknown(word, ["all"]) }
         return !word.isEmpty
     }
 

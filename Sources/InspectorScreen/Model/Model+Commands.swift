@@ -27,7 +27,7 @@ extension Model {
 
     mutating func read(_ request: ReadRequest, hasTag: Bool) -> [Effect] {
         onSelected { model, socket in
-            guard socket.role != .listener else { return model.refuse("a listener has no reads") }
+            guard socket.role != .listener else { return model.refuse("a listener does not read") }
             guard socket.ownWebSocket == nil else { return model.refuse(model.naming(Self.webSocketReads)) }
             var request = request
             if !hasTag { request.tag = model.composers.takeTag(of: socket.id) }
@@ -74,7 +74,7 @@ extension Model {
 
     mutating func answer(_ verdict: TimeoutVerdict) -> [Effect] {
         onSelected { model, socket in
-            guard let operation = socket.asking else { return model.refuse("nothing waits for an answer here") }
+            guard let operation = socket.asking else { return model.refuse("nothing here awaits an answer") }
             return [.send(.answerTimeout(socket.id, operation.id, verdict))]
         }
     }
@@ -90,7 +90,7 @@ extension Model {
     mutating func goTo(_ id: SocketID) -> [Effect] {
         guard let socket = shown?.socket(id) else { return refuse("there is no connection \(id)") }
         if list.row(of: id, in: shared) == nil, list.folded != nil, socket.host?.state == .timeWait {
-            return refuse("\(id) is in TIME-WAIT, and those are one row: filter state:time-wait")
+            return refuse("\(id) is in TIME-WAIT, shown as one row: filter state:time-wait")
         }
         if list.row(of: id, in: shared) == nil, !list.filter.isEmpty || list.showsMarked {
             let why =
@@ -103,7 +103,7 @@ extension Model {
     }
 
     static let webSocketReads = "a WebSocket reads automatically; {pause} pauses it"
-    static let webSocketCloses = "a WebSocket ends with Close: {close}, or :close 1000 bye"
+    static let webSocketCloses = "a WebSocket is closed with Close: {close}, or :close 1000 bye"
 
     private mutating func refuse(_ sentence: String) -> [Effect] {
         notice = error(sentence)

@@ -8,7 +8,7 @@ extension Model {
         // A source that shows no payload may have kept some from before, as a file has.
         if let refusal = payloadRefusal, traffic.shown(in: shared).items.isEmpty { return refusal }
         if selected?.webSocket != nil {
-            return "a WebSocket's traffic is kept as messages, not as bytes that tshark reads; :view auto shows it"
+            return "a WebSocket's traffic is kept as messages, not as bytes for tshark; :view auto shows it"
         }
         return nil
     }
@@ -57,7 +57,7 @@ extension Instruction {
         }
         guard isPlain, parts.count == 2, !parts[1].isEmpty, let first = text.first, first.isLetter,
             parts[0].contains("==")
-        else { throw Failure(text, "write what is decoded as what, as in tcp.port==7000,http, or off") }
+        else { throw Failure(text, "write a decode rule, as in tcp.port==7000,http, or off") }
         return text
     }
 }

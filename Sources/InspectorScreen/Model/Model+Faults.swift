@@ -55,15 +55,15 @@ extension Model {
             Menu(
                 title: "Reset \(id) and its other leg?",
                 items: [
-                    Menu.Item(key: "y", label: "yes, end both sides with RST", choice: .resetHeld(id)),
-                    Menu.Item(key: "n", label: "no, it stays held", choice: .stay),
+                    Menu.Item(key: "y", label: "yes, reset both sides (RST)", choice: .resetHeld(id)),
+                    Menu.Item(key: "n", label: "no, keep holding it", choice: .stay),
                 ], selected: 1))
     }
 
     /// Opens the held bytes in the editor.
     mutating func editHeld(_ id: SocketID, _ bytes: [UInt8]) -> [Effect] {
         guard !bytes.isEmpty else {
-            notice = hint("no bytes wait at \(id); they come as they are read")
+            notice = hint("no bytes are held at \(id) yet")
             return []
         }
         return [.screen(.edit(.held(id), bytes))]

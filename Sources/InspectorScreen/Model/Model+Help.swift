@@ -25,7 +25,7 @@ extension Model {
         guard help.cursor < entries.count else { return [] }
         switch entries[help.cursor].does {
         case .nothing:
-            notice = hint("nothing to run: this entry only explains")
+            notice = hint("nothing to run: this entry is only an explanation")
             return []
         case .run(let line):
             self.help = nil

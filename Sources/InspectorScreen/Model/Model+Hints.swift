@@ -29,7 +29,7 @@ extension Model {
 
     /// What Enter does with the line, or `nil` if the line can't be sent.
     var sendingHint: String? {
-        if composer.search != nil { return "take it" }
+        if composer.search != nil { return "use it" }
         guard canCompose else { return nil }
         return injection == nil ? "send" : "inject"
     }

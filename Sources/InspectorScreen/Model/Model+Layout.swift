@@ -24,7 +24,7 @@ extension Model {
         var other = self
         other.isZoomed.toggle()
         guard isZoomed || other.layout != layout else {
-            notice = hint("this pane has the whole screen already")
+            notice = hint("this pane already fills the screen")
             return
         }
         isZoomed.toggle()

@@ -47,7 +47,7 @@ extension Model {
         let kinds = shown == nil ? ListKind.allCases : [list.kind]
         guard let column = kinds.lazy.compactMap({ $0.column(order.name) }).first else {
             let names = list.kind.sortable.map(\.name).joined(separator: ", ")
-            notice = error("sort: \(order.name) is no column of this list; it has \(names)")
+            notice = error("sort: \(order.name) is not a column of this list; it has \(names)")
             return []
         }
         var sorting = Sorting(column)
@@ -58,7 +58,7 @@ extension Model {
 
     mutating func openColumns() {
         guard !list.kind.optional.isEmpty else {
-            notice = hint("this list has no further columns")
+            notice = hint("this list has no more columns")
             return
         }
         dialogs.openColumns(list)
@@ -182,8 +182,8 @@ extension Model {
 
     /// Searches again what was searched while the file was being read: the connections after those had not been there.
     mutating func findAgain() -> [Effect] {
-        guard let request = list.found?.request, request.until == nil else { return [] }
-        return [.find(list.find(request.search, in: shared))]
+        guard let found = list.found, let request = found.request, request.until == nil else { return [] }
+        return [.find(list.find(request.search, keeping: found.current, in: shared))]
     }
 
     /// Lists the exchanges of the selected connection instead of the rows.
@@ -193,14 +193,14 @@ extension Model {
             return []
         }
         guard let facts = socket.exchanges, !facts.overlaps else {
-            let why = socket.exchanges == nil ? "who asks is not known" : "its questions overlap"
+            let why = socket.exchanges == nil ? "it is not known who sends requests" : "its requests overlap"
             notice = hint("\(socket.id) has no answer times: \(why)")
             return []
         }
         let kept = traffic.shown(in: shared)
         let list = Exchange.list(kept, client: socket.clientDirection, count: facts.count) ?? []
         guard !list.isEmpty else {
-            notice = hint(payloadRefusal ?? "no question of \(socket.id) is kept")
+            notice = hint(payloadRefusal ?? "no request of \(socket.id) is kept")
             return []
         }
         let matches = list.map { FoundMatch($0, of: socket.id, socket.clientDirection) }
@@ -211,7 +211,7 @@ extension Model {
 
     /// Adds the matches since the last message.
     mutating func found(_ news: FindProgress) {
-        let isFirst = list.found?.current == nil
+        let isFirst = list.found?.current == nil && list.found?.kept == nil
         list.found?.absorb(news)
         // A typed line or an open dialog concerns the connection that was selected when it was opened.
         if isFirst, tab == .list, field.open == nil, dialogs.open == nil, help == nil { selectFound() }
@@ -223,7 +223,8 @@ extension Model {
     }
 
     mutating func selectFound() {
-        if let match = list.found?.current { select(match.socket) }
+        guard let match = list.found?.current, match.call == nil || match.call?.id != nil else { return }
+        select(match.socket)
     }
 
     /// Shows the result at the cursor, in the traffic of its connection.
@@ -232,12 +233,18 @@ extension Model {
             notice = hint(list.found?.progress.isOver == false ? "nothing found yet" : "nothing was found")
             return
         }
+        guard match.call == nil || match.call?.id != nil else {
+            notice = hint("fd \(match.call?.descriptor ?? 0) is not a connection through the relay")
+            return
+        }
         guard shared.shown?.socket(match.socket) != nil else {
             notice = hint("\(match.socket) is no longer listed")
             return
         }
         select(match.socket)
         showTraffic(composing: false)
+        // A call has no place there.
+        guard match.call == nil else { return }
         traffic.awaitTraffic(
             at: TrafficMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request?.search)
         showAwaitedMatch()

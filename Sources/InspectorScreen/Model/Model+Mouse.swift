@@ -32,7 +32,7 @@ extension Model {
         case .release:
             guard let began = pressed, !knowsDrags, (began.x, began.y) != (event.x, event.y) else { return }
             knowsDrags = true
-            notice = hint("with Shift the mouse selects text; :mouse off leaves it to the terminal")
+            notice = hint("hold Shift to select text; :mouse off leaves the mouse to the terminal")
         case .wheelUp, .wheelDown: break
         }
     }

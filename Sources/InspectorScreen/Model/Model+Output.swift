@@ -12,6 +12,7 @@ extension Model {
         }
         let isNew = shared.child == nil
         shared.child = news.state
+        absorb(news.calls, news.state.callLosses)
         output.absorb(news)
         if isNew, news.state.hasTerminal {
             show(.output)

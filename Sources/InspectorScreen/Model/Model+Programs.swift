@@ -8,7 +8,7 @@ extension Model {
     /// Switches between the list of programs and the list of sockets.
     mutating func togglePrograms() {
         guard shared.showsHost else {
-            notice = hint("programs are listed only by socktui host, which looks from outside")
+            notice = hint("only socktui host lists programs")
             return
         }
         list.listPrograms(list.programs == nil)

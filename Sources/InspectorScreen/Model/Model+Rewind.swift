@@ -98,7 +98,7 @@ extension Model {
 
     private mutating func rewindable() -> SnapshotMoment? {
         if let moment = shared.latest?.moment { return moment }
-        notice = error("only an opened file can be rewound, or a run with --rewind; :rewind 60s keeps the last minute")
+        notice = error("only an opened file, or a run with --rewind, can be rewound; :rewind 60s keeps the last minute")
         return nil
     }
 
@@ -145,12 +145,12 @@ extension Shared {
     /// present.
     var pastRefusal: String? {
         guard rewind != nil, latest?.moment?.isLive == true else { return nil }
-        return options.keys.naming("this is the past; {present} goes back to the present, where it works", in: .rewound)
+        return options.keys.naming("not possible in the past; {present} goes back to the present", in: .rewound)
     }
 
     /// Returns why a socket is not listed. Numbers ascend, so a higher one than any at an earlier instant came later.
     func absence(of id: SocketID) -> String {
         let isLater = !(shown?.sockets.contains { $0.id.ordinal == id.ordinal && $0.id.number >= id.number } ?? true)
-        return rewind != nil && isLater ? "\(id) is not open yet at this instant" : "\(id) is no longer listed"
+        return rewind != nil && isLater ? "\(id) was not open yet at this time" : "\(id) is no longer listed"
     }
 }

@@ -53,7 +53,7 @@ extension Model {
         }
         let wall = shown.wallNanoseconds + (match.time - shown.time).wholeNanoseconds
         let instant = InstantText.text(wall - moment.origin + 1_000_000)
-        return "that is not in memory at this instant; :at \(instant) goes back to it"
+        return "that is not in memory at this time; :at \(instant) goes back to it"
     }
 
     mutating func copyItem() -> [Effect] { absorb(traffic.copy(in: document)) }
@@ -83,7 +83,7 @@ extension Model {
             }
         case .item(let id):
             guard let socket = shared.latest?.socket(id), TrafficWords.whyNoWriting(socket) == nil else {
-                notice = hint("\(id) takes no more bytes, so the edit was not sent")
+                notice = hint("\(id) accepts no more bytes, so the edited text was not sent")
                 return
             }
             composers.edit(id, in: shared) {

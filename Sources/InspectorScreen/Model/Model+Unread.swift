@@ -22,7 +22,7 @@ extension Model {
         // Until the program is examined, nothing is said about its user.
         guard host.programUser != nil else { return "the user of \(host.programText) is not known yet" }
         guard !rules.isForeign(host) || rules.allowsOthers else {
-            return "\(host.programText) is of \(host.programUserText): \(PeekRules.needsOthers)"
+            return "\(host.programText) belongs to \(host.programUserText): \(PeekRules.needsOthers)"
         }
         return nil
     }
@@ -30,7 +30,7 @@ extension Model {
     /// Shows or hides the unread bytes of the selected socket. Asks first if they belong to another user.
     mutating func toggleUnread() {
         guard let socket = selected, let host = socket.host else {
-            notice = hint("only for sockets that are seen from outside; Traffic shows those opened here")
+            notice = hint("only for sockets seen from outside; Traffic shows the bytes of those opened here")
             return
         }
         if unreadRequest != nil { return hideUnread() }
@@ -82,7 +82,7 @@ extension DialogsState {
     mutating func openPeek(_ id: SocketID, _ host: HostSnapshot) {
         open = .menu(
             Menu(
-                title: "show what \(host.programText) of \(host.programUserText) has not read?",
+                title: "show the unread bytes of \(host.programText), which belongs to \(host.programUserText)?",
                 notes: [.words("This is written to the system log.")],
                 items: [
                     Menu.Item(key: "n", label: "no", choice: .stay),

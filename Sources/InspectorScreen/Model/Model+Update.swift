@@ -217,7 +217,7 @@ extension Model {
         case .output where typesToChild:
             return typeToChild(Array(text.map { $0.isNewline ? "\r" : String($0) }.joined().utf8))
         case .list, .traffic, .detail, .events, .output: ask { $0.openPaste(text, $1, in: $2) }
-        case .menu, .help, .rewound: notice = hint("nothing was pasted: there is no line to paste it into here")
+        case .menu, .help, .rewound: notice = hint("nothing was pasted: there is no input line here")
         }
         return []
     }

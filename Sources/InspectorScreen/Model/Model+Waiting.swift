@@ -8,6 +8,7 @@ extension Model {
         var model = self
         model.start.editor = LineEditor()
         model.field.open?.editor = LineEditor()
+        model.list.found?.hidesRequest = true
         if case .form(var form) = dialogs.open {
             for index in form.fields.indices {
                 if case .text = form.fields[index].value { form.fields[index].value = .text(LineEditor()) }

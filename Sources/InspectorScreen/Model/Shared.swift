@@ -57,6 +57,8 @@ package struct Shared: Sendable {
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
     /// The program that runs or ran through a relay.
     package internal(set) var child: ChildState?
+    /// Its system calls, if they are traced.
+    package internal(set) var calls = CallLedger()
     /// The long transmissions, at most one per connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
 

@@ -66,11 +66,11 @@ package enum AttachablePrograms {
             return kill(process, 0) != 0 && errno == ESRCH
                 ? "there is no process \(name)" : "process \(name) is not inspectable; \(howTo)"
         }
-        return "no inspectable program is called \(name); \(howTo)"
+        return "no inspectable program is named \(name); \(howTo)"
     }
 
     /// What the user can do about it.
-    package static let howTo = "run it with SOCKETKIT_INSPECT=1, or let it call SocketInspection.serve(engine)"
+    package static let howTo = "run it with SOCKETKIT_INSPECT=1, or have it call SocketInspection.serve(engine)"
 
     /// Returns the programs for the start screen to offer.
     package static func offers() -> [StartOffers.Program] {

@@ -11,7 +11,7 @@ package final class Bell: Sendable {
         var ends: [Int32] = [-1, -1]
         let kind = [SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC].reduce(0) { $0 | Int32($1.rawValue) }
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw AttachError(sentence: "no descriptors are left")
+            throw AttachError(sentence: "no file descriptors are left")
         }
         (readEnd, writeEnd) = (ends[0], ends[1])
     }

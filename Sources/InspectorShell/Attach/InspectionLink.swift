@@ -11,11 +11,11 @@ package final class InspectionLink {
     /// Connects without ever waiting. Only a program of the same user is trusted.
     package init(path: String) throws(AttachError) {
         guard path.nativeBytes.count <= Endpoint.longestUnixPath else {
-            throw AttachError(sentence: "\(path): too long for the path of a socket")
+            throw AttachError(sentence: "\(path): too long for a socket path")
         }
         let kernel = LinuxKernel()
         guard case .bytes(let opened) = kernel.openStream(for: .unix(path: path)) else {
-            throw AttachError(sentence: "no descriptors are left")
+            throw AttachError(sentence: "no file descriptors are left")
         }
         descriptor = Int32(opened)
         let failure = kernel.connect(descriptor, to: .unix(path: path))
@@ -25,7 +25,7 @@ package final class InspectionLink {
         process = kernel.peerProcess(descriptor)
         let user = kernel.peerUser(descriptor)
         guard user == Int64(geteuid()) else {
-            throw AttachError(sentence: "\(path): the program there runs as user \(user), and this one as \(geteuid())")
+            throw AttachError(sentence: "\(path): that program runs as user \(user), this one as \(geteuid())")
         }
     }
 
@@ -34,7 +34,7 @@ package final class InspectionLink {
     private static func sentence(_ failure: Int32, _ path: String) -> String {
         switch failure {
         case ENOENT: "\(path): does not exist; socktui attach lists the programs to attach to"
-        case ECONNREFUSED: "\(path): the program there has ended"
+        case ECONNREFUSED: "\(path): the program has ended"
         case EAGAIN: "\(path): the program accepts no viewers; it may be stopped"
         default: "\(path): \(String(cString: strerror(failure)))"
         }
@@ -90,7 +90,7 @@ package final class InspectionLink {
             case .sockets, .tick, .events, .traffic, .notice, .peers, .passed, .reset, .answer, .watch, .command,
                 .request,
                 .unknown:
-                throw WireError.malformed("the program there does not speak the inspection wire")
+                throw WireError.malformed("that program does not speak the inspection protocol")
             }
         } catch {
             let sentence = if case .malformed(let sentence) = error { sentence } else { "its answer is unreadable" }

@@ -54,6 +54,12 @@ package struct Pcap: ~Copyable {
 
     deinit { library.close(handle) }
 
+    /// Why libpcap can't be loaded, or `nil` if it can.
+    package static var libraryProblem: String? {
+        do throws(AttachError) { _ = try load(CaptureTarget(interface: "").libraries) } catch { return error.sentence }
+        return nil
+    }
+
     /// The descriptor that is readable while packets are waiting.
     package var descriptor: Int32 { library.get_selectable_fd(handle) }
 
@@ -193,7 +199,7 @@ extension Pcap {
 
     private static func badFilter(_ target: CaptureTarget, _ library: cpcap, _ handle: OpaquePointer) -> AttachError {
         AttachError(
-            sentence: "\(target.filter): \(problem(library, handle)); write a filter of tcpdump, such as port 6379 or "
+            sentence: "\(target.filter): \(problem(library, handle)); write a tcpdump filter, such as port 6379 or "
                 + "'host 10.0.0.7 and tcp' (man pcap-filter)")
     }
 

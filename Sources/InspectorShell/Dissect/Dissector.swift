@@ -22,8 +22,13 @@ package final class Dissector: Sendable {
     private static let missing =
         "tshark is not installed: sudo apt install tshark (Fedora, Arch: wireshark-cli); then :view dissected"
     private static let refusal =
-        "tshark is not started under sudo or with --secure: it and the user's plug-ins for it would parse untrusted "
+        "tshark is not started under sudo or with --secure: it and its user plug-ins would parse untrusted "
         + "bytes with this program's rights; record as root, and open the file as a user"
+
+    /// Why tshark is not run here, or `nil` if it would be.
+    package static var problem: String? {
+        Elevation.isRestricted ? refusal : Tool.path(of: "tshark") == nil ? missing : nil
+    }
 
     package init(post: @escaping @Sendable (DissectionNews) -> Void) { self.post = post }
 

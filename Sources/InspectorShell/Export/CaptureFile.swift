@@ -55,8 +55,9 @@ package struct CaptureFile {
     package func one(of rows: [ExportRow]) throws(Refusal) -> ExportRow {
         guard rows.count == 1, let row = rows.first else {
             let more = rows.count > 50 ? ["and \(rows.count - 50) more"] : []
+            let example = rows.first.map { "; name it, as in id:\($0.id.description.dropFirst())" } ?? ""
             throw Refusal(
-                sentence: "\(path): \(rows.count) sessions match, but this needs one; name it as in id:1",
+                sentence: "\(path): \(rows.count) sessions match, but only one can be used" + example,
                 choices: rows.prefix(50).map(\.words) + more, status: .usage)
         }
         return row

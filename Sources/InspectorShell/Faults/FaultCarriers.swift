@@ -22,7 +22,7 @@ package struct FaultCarriers {
             case .streams where !hasStreams: hasDatagrams ? Self.forStreams : Self.leftAlone
             case .datagrams where !hasDatagrams: "is for datagrams; relay udp://LISTEN udp://TARGET relays them"
             case .both where !hasStreams && !hasDatagrams: Self.leftAlone
-            case .listeners where !hasRelays: "is for relays of streams; relay LISTEN TARGET opens one"
+            case .listeners where !hasRelays: "is for stream relays; relay LISTEN TARGET opens one"
             case .streams, .datagrams, .both, .listeners: nil
             }
         if let problem { throw Self.problem(effect.name, problem, in: text) }
@@ -34,20 +34,20 @@ package struct FaultCarriers {
             switch breakpoint.point {
             case _ where !hasStreams:
                 hasDatagrams
-                    ? "streams are held, datagrams are not; relay LISTEN TARGET relays streams" : Self.leftAlone
+                    ? "only streams can be held; relay LISTEN TARGET relays streams" : Self.leftAlone
             case .accept where !hasRelays && !hasListeners:
-                "this run accepts nothing; relay and listen do, and 'on connect' holds what it opens"
+                "this run accepts no connections; relay and listen do, and 'on connect' holds those it opens"
             case .timeout where !hasOwn:
                 "relayed connections have no operations that time out; connect or listen opens some that do"
             case .reset where !hasRelays, .writeBlocked where !hasRelays:
-                "holds relayed connections only; relay LISTEN TARGET opens one"
+                "holds only relayed connections; relay LISTEN TARGET opens one"
             default: nil
             }
         if let problem { throw Self.problem(String("\(breakpoint.point)".prefix { $0 != " " }), problem, in: text) }
     }
 
     private static let leftAlone =
-        "WebSockets and datagrams that are opened here are left alone; relay LISTEN TARGET relays them"
+        "WebSockets and datagram sockets opened here are not affected; relay LISTEN TARGET relays them"
 
     private static let forStreams =
         "is for streams; for datagrams write "

@@ -96,7 +96,7 @@ package final class FaultControl: Sendable {
         let (added, seed) = state.withLock { ($0.book.add(rules), $0.book.seed) }
         guard let added else {
             throw FaultProblem(
-                word: text, column: 1, message: "there are \(FaultBook.limit) rules already, the limit of one run")
+                word: text, column: 1, message: "there are already \(FaultBook.limit) rules, the limit of a run")
         }
         tell(.added(added))
         return added.map { "fault \($0.number): \($0.rule)" }.joined(separator: "; ") + " (seed \(seed))"
@@ -156,7 +156,7 @@ package final class FaultControl: Sendable {
             return state.breaks.last
         }
         guard let added else {
-            throw FaultProblem(word: text, column: 1, message: "there are \(Self.breakLimit) breakpoints already")
+            throw FaultProblem(word: text, column: 1, message: "there are already \(Self.breakLimit) breakpoints")
         }
         tell(.broke(added))
         return "breakpoint \(added.number): \(added.breakpoint)"
@@ -191,9 +191,9 @@ package final class FaultControl: Sendable {
     ) {
         let done =
             switch release {
-            case .bytes(let count): "released at most \(count) B of"
+            case .bytes(let count): "released up to \(count) B of"
             case .read: "released one read of"
-            case .drop: "dropped what was held of"
+            case .drop: "dropped the held bytes of"
             case .all, .edit: "released"
             }
         withHeld(session, done, then) { $0.faulted?.release(release, direction) }

@@ -22,7 +22,7 @@ package final class FaultedAssociation: Sendable {
             let tallies = upstream.tallies + downstream.tallies
             snapshot.rules = rules.map { fault in
                 FaultSnapshot.Rule(
-                    number: fault.number, effect: fault.rule.effect.name, text: "\(fault.rule.effect)",
+                    number: fault.number, effect: fault.rule.effect.name, text: fault.rule.aimedEffect,
                     count: tallies.reduce(0) { $0 + ($1.number == fault.number ? $1.count : 0) })
             }
             snapshot.delayedBytes = upstream.delayedBytes + downstream.delayedBytes

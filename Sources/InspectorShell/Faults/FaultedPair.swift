@@ -92,9 +92,10 @@ package final class FaultedPair: Sendable {
         change { $0.end(leg, $1) }
     }
 
-    package func add(_ rules: [NumberedFault]) {
+    /// Adds rules. `former` are the connection's exchanges until now, or `nil` if they are not known.
+    package func add(_ rules: [NumberedFault], after former: ExchangeSnapshot? = nil) {
         change { faults, now in
-            for rule in rules { faults.add(rule) }
+            for rule in rules { faults.add(rule, after: former) }
             return faults.start(now)
         }
     }

@@ -192,7 +192,7 @@ package final class OwnConnections: FaultTarget {
                     $0.rule.effect.concernsStreams
                         && control.applies($0, to: known.number, socket.peerAddress?.ip)
                 }
-                if !here.isEmpty { concern(id, socket, known)?.add(here) }
+                if !here.isEmpty { concern(id, socket, known)?.add(here, after: socket.exchanges) }
             case .broke(let breakpoint):
                 if FaultControl.concerns(breakpoint, outline(of: socket, id)) {
                     concern(id, socket, known)?.add(breakpoint)

@@ -94,7 +94,7 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
             let here = rules.filter {
                 $0.rule.effect.concernsStreams && control.applies($0, to: number, client.peerAddress?.ip)
             }
-            if !here.isEmpty { faultedFromNow().add(here) }
+            if !here.isEmpty { faultedFromNow().add(here, after: client.exchanges) }
         case .broke(let breakpoint):
             if FaultControl.concerns(breakpoint, outline) { faultedFromNow().add(breakpoint) }
         case .removed(let number): faulted?.remove(rule: number)

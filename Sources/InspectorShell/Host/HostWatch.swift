@@ -57,8 +57,8 @@ package struct HostWatch {
 
     /// The inspected place, in words.
     package var place: String {
-        if let namespace { return "the network namespace of process \(namespace)" }
-        return observer.entersOthers ? "this host" : "this network namespace"
+        if let namespace { return "in the network namespace of process \(namespace)" }
+        return observer.entersOthers ? "on this host" : "in this network namespace"
     }
 
     /// Returns the processes of that name.

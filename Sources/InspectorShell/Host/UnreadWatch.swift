@@ -50,12 +50,12 @@ package struct UnreadWatch {
         guard stat("/proc/\(process)", &facts) == 0 else { return refused("its program has ended") }
         let isForeign = rules.isForeign(socket: host.user, program: facts.st_uid)
         guard !isForeign || rules.allowsOthers && request.isConfirmed else {
-            return refused("it is of user \(facts.st_uid): \(PeekRules.needsOthers)")
+            return refused("it belongs to user \(facts.st_uid): \(PeekRules.needsOthers)")
         }
         do throws(HostObserver.Problem) {
             let found = try watch.peek(host.key, process: process, descriptor: descriptor)
             let note =
-                "\(OwnUser.text) looks at unread bytes of \(host.programText), process \(process) of user "
+                "\(OwnUser.text) peeks at unread bytes of \(host.programText), process \(process) of user "
                 + "\(facts.st_uid), descriptor \(descriptor): \(found.bytes.count) bytes"
             return (found, isForeign ? note : nil)
         } catch {

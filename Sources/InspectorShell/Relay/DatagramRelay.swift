@@ -153,7 +153,7 @@ package final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
             case .new(let oldest): return (nil, oldest.flatMap { state.associations.removeValue(forKey: $0)?.socket })
             }
         }
-        evicted?.close(because: ended("quiet for longest when the client limit was reached"))
+        evicted?.close(because: ended("longest idle when the client limit was reached"))
         return known ?? open(for: client)
     }
 

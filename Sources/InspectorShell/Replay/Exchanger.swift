@@ -45,7 +45,7 @@ package struct Exchanger: Sendable {
         do throws(SocketError) {
             let connection = try await PlayedConnection(request, on: engine)
             connection.close()
-            return "\(request.address): the exchanges before this one were not answered as recorded"
+            return "\(request.address): the earlier exchanges were not answered as recorded"
         } catch {
             return "\(request.address): \(error.detail)"
         }

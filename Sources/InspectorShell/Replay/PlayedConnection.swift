@@ -111,7 +111,7 @@ extension ReplayRequest {
         let capture = CaptureFile(path: file, filter: filter)
         let (rows, start, problem) = try capture.rows()
         let row = try capture.one(of: rows)
-        guard row.isStream else { throw Refusal(sentence: "\(row.id): datagrams cannot be played, only streams") }
+        guard row.isStream else { throw Refusal(sentence: "\(row.id): only streams can be replayed, not datagrams") }
         let conversation = try capture.conversation(
             of: row, PacketSelection(flows: [row.flow], span: .zero ... .seconds(Int64.max / 2), start: start),
             whenCut: "export a part of it first")
@@ -124,10 +124,11 @@ extension ReplayRequest {
         let first = conversation.parts.first { $0.side == .client }?.bytes ?? []
         // A TLS handshake record, of any version.
         if !row.isPlaintext, first.starts(with: [0x16, 0x03]) {
-            throw Refusal(sentence: "\(row.id): it is encrypted by TLS; only recordings of socktui have the plaintext")
+            throw Refusal(
+                sentence: "\(row.id): it is TLS-encrypted; only recordings made by socktui have the plaintext")
         }
         if row.isPlaintext, tls == nil {
-            StandardStream.error.writeLine("socktui: \(row.id) was TLS; --connect tls://\(address) uses it again")
+            StandardStream.error.writeLine("socktui: \(row.id) used TLS; --connect tls://\(address) uses it again")
         }
         return (row, conversation, problem != nil)
     }

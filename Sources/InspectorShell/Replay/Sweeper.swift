@@ -129,8 +129,8 @@ package actor Sweeper {
         if outcome.isStalled {
             let time = Format.duration(request.patience)
             throw Problem(
-                sentence: "the server stopped answering as in the first control: \(outcome.answer.count) of "
-                    + "\(tally?.pattern.answer.count ?? 0) bytes came within \(time)")
+                sentence: "the server no longer answers as in the first control: \(outcome.answer.count) of "
+                    + "\(tally?.pattern.answer.count ?? 0) bytes arrived within \(time)")
         }
         tally?.absorbControl(outcome)
     }

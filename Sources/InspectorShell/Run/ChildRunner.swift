@@ -18,6 +18,8 @@ package final class ChildRunner: Sendable {
         var isStopped = false
         /// Takes the program's connects, or `nil` if it is offered proxies.
         var relay: ConnectRelay?
+        /// Has the program's calls, or `nil` if they are not traced.
+        var calls: CallTap?
         /// The program's own terminal while it runs, and the size that it should have.
         var terminal: ChildTerminal?
         var size = ChildTerminal.Size(columns: 80, rows: 24)
@@ -62,7 +64,7 @@ package final class ChildRunner: Sendable {
                 state.withLock { $0.listeners.append(id) }
                 look { @Sendable [self] snapshot in
                     guard let local = snapshot?.socket(id.own)?.local else {
-                        return end(.notStarted("run: the relay ended at once", status: 1))
+                        return end(.notStarted("run: the relay ended immediately", status: 1))
                     }
                     var proxies = proxies
                     proxies[kind] = local.description
@@ -117,11 +119,11 @@ package final class ChildRunner: Sendable {
     private func launch(_ spawn: Spawn, _ request: RunRequest) throws(CommandPath.Problem) -> pid_t? {
         guard request.via == .connect else { return try begin(spawn) }
         guard let relay = sources.own.source.connectRelay(timeout: request.timeout), let gate = ConnectGate() else {
-            offerProxies(request, because: "no descriptor is left")
+            offerProxies(request, because: "no file descriptors are left")
             return nil
         }
         let started: pid_t?
-        do throws(CommandPath.Problem) { started = try begin(gate.wrap(spawn)) } catch {
+        do throws(CommandPath.Problem) { started = try begin(gate.wrap(spawn, isTraced: request.showsCalls)) } catch {
             gate.close()
             throw error
         }
@@ -129,7 +131,7 @@ package final class ChildRunner: Sendable {
             gate.close()
             return nil
         }
-        switch gate.admit(process, passed) {
+        switch gate.admit(process, passed, isTraced: request.showsCalls) {
         case .gone: break
         case .runs(let gift, let guardProcess, let admission):
             answer(gift, guardProcess, admission, relay)
@@ -149,13 +151,27 @@ package final class ChildRunner: Sendable {
     private func answer(
         _ gift: crun_gift, _ guardProcess: pid_t, _ admission: ConnectGate.Admission, _ relay: ConnectRelay
     ) {
-        state.withLock { $0.relay = relay }
+        let calls = admission.tracer.flatMap { tap($0, relay) }
+        state.withLock { state in
+            (state.relay, state.calls) = (relay, calls)
+            state.child?.callLosses = calls.map { _ in CallLosses() }
+        }
         DispatchQueue(label: "socktui.connects").async { @Sendable [passed] in
-            let loop = ConnectLoop(gift, admission.access, inbox: ConnectInbox(), relay: relay, passed: passed)
+            let loop = ConnectLoop(
+                gift, admission.access, inbox: ConnectInbox(), relay: relay, passed: passed, isTraced: calls != nil)
             admission.first.map(loop.handle)
             loop.run()
             gift.close(guardedBy: guardProcess)
+            calls?.close()
         }
+    }
+
+    /// Returns what has the calls of a traced program. If they can't be traced, it says why.
+    private func tap(_ tracer: crun_tracer, _ relay: ConnectRelay) -> CallTap? {
+        if tracer.error == 0, let tap = CallTap(tracer, relay: relay) { return tap }
+        tracer.forget()
+        note("no calls are shown (ptrace: \(POSIXErrno(tracer.error).words))")
+        return nil
     }
 
     /// Runs the program with proxies, because its connects can't be taken.
@@ -163,7 +179,7 @@ package final class ChildRunner: Sendable {
         var request = request
         request.via = .http
         state.withLock { $0.child = ChildState(request) }
-        note("connects can't be taken here (\(reason)), so \(request.name) is offered an HTTP proxy")
+        note("connects can't be intercepted here (\(reason)), so \(request.name) is offered an HTTP proxy")
         open(request.via.kinds[...], request, [:])
     }
 
@@ -248,11 +264,11 @@ package final class ChildRunner: Sendable {
     package func type(_ bytes: [UInt8]) -> String? {
         state.withLock { state in
             let name = state.child?.name ?? "the program"
-            guard let terminal = state.terminal else { return "\(name) has no terminal now; nothing was typed" }
+            guard let terminal = state.terminal else { return "\(name) no longer has a terminal; nothing was typed" }
             guard !terminal.type(bytes) else { return nil }
             return bytes.count > ChildTerminal.limit
-                ? "\(Format.size(bytes.count)) are too much to type at once; \(Format.size(ChildTerminal.limit)) are the most"
-                : "\(name) does not read what is typed; the last keys were dropped"
+                ? "\(Format.size(bytes.count)) is too much to type at once; the limit is \(Format.size(ChildTerminal.limit))"
+                : "\(name) is not reading its terminal; the last keys were dropped"
         }
     }
 
@@ -285,17 +301,26 @@ package final class ChildRunner: Sendable {
     /// This program's exit status for the child, or `nil` if none was started or it has not ended.
     package var status: Int32? { state.withLock { $0.ending?.status } }
 
+    /// Prepares the news of the program's calls. Do this before the look at the sessions that comes with the news.
+    package func collect() { state.withLock { $0.calls }?.collect() }
+
     /// Returns the news since the last call, or `nil` if there is none.
     package func news() -> ChildNews? {
         let (written, passed) = (output.take(), passed.value)
+        let told = state.withLock { $0.calls }?.take(ordinal: sources.own.ordinal)
         return state.withLock { state in
+            if let losses = told?.losses, state.child?.callLosses != losses {
+                state.child?.callLosses = losses
+                state.isNews = true
+            }
             if let known = state.child?.passed, known != passed {
                 state.child?.passed = passed
                 state.isNews = true
             }
             defer { state.isNews = false }
-            guard let child = state.child, state.isNews || !written.bytes.isEmpty else { return nil }
-            return ChildNews(child, output: written.bytes, dropped: written.dropped)
+            let calls = told?.calls ?? []
+            guard let child = state.child, state.isNews || !written.bytes.isEmpty || !calls.isEmpty else { return nil }
+            return ChildNews(child, output: written.bytes, dropped: written.dropped, calls: calls)
         }
     }
 }

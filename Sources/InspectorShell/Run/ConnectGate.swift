@@ -25,6 +25,8 @@ struct ConnectGate {
         /// Why its sockets are not duplicated, as a sentence, or `nil` if they are.
         var note: String?
         var first: crun_notice?
+        /// What traces the program's calls, or has why it can't, or `nil` if that was not asked for.
+        var tracer: crun_tracer?
     }
 
     private let ours: Int32
@@ -37,11 +39,12 @@ struct ConnectGate {
         (ours, theirs) = (ends[0], ends[1])
     }
 
-    /// Returns how to start the process that becomes the program.
-    func wrap(_ spawn: Spawn) -> Spawn {
+    /// Returns how to start the process that becomes the program. Its calls are traced if `isTraced`.
+    func wrap(_ spawn: Spawn, isTraced: Bool) -> Spawn {
         var wrapped = spawn
         wrapped.path = "/proc/self/exe"
-        wrapped.arguments = ["socktui", "--become", "\(theirs)", spawn.path] + spawn.arguments
+        wrapped.arguments =
+            ["socktui", isTraced ? "--become-traced" : "--become", "\(theirs)", spawn.path] + spawn.arguments
         wrapped.inherited = theirs
         return wrapped
     }
@@ -53,7 +56,7 @@ struct ConnectGate {
     }
 
     /// Lets the process become the program, unless its connects can't be taken.
-    func admit(_ process: pid_t, _ passed: PassedTally) -> Outcome {
+    func admit(_ process: pid_t, _ passed: PassedTally, isTraced: Bool) -> Outcome {
         Glibc.close(theirs)
         defer { Glibc.close(ours) }
         var (report, gift, none) = (crun_report(), crun_gift(), crun_gift())
@@ -61,7 +64,9 @@ struct ConnectGate {
         guard report.error == 0 else {
             return .refused("\(report.step == 2 ? "seccomp" : "fork"): \(POSIXErrno(report.error).words)")
         }
-        guard gift.filter >= 0 else { return .refused("no descriptor is left") }
+        guard gift.filter >= 0 else { return .refused("no file descriptors are left") }
+        var tracer = crun_tracer(error: 0, process: 0, memory: -1, watch: -1)
+        if isTraced { _ = crun_receive_tracer(ours, &tracer) }
         var admission: Admission
         switch probe(process, gift.filter) {
         case .success(let found): admission = found
@@ -69,17 +74,20 @@ struct ConnectGate {
             // It waits for a word, and the guard waits for its end.
             shutdown(ours, Int32(SHUT_RDWR))
             gift.close(guardedBy: report.guard)
+            tracer.forget()
             return .refused(refusal.reason)
         }
         let process = report.guard
         var word: UInt8 = 1
         _ = send(ours, &word, 1, Int32(MSG_NOSIGNAL))
+        if isTraced { admission.tracer = tracer }
         admission.first = passExec(gift, passed)
         // The end of the stream says that the program is executing.
         guard crun_receive_report(ours, &report, &none) != 0 else {
             return .runs(gift, guardProcess: process, admission)
         }
         gift.close(guardedBy: process)
+        tracer.forget()
         return .notExecuted(report.error)
     }
 
@@ -100,7 +108,7 @@ struct ConnectGate {
             return .failure(Refusal(reason: "\(refusal), and then: \(POSIXErrno(error).words)"))
         }
         let note =
-            "only blocking connects are taken here (\(refusal)), and each gets a new socket without its options"
+            "only blocking connects are intercepted here (\(refusal)), and each gets a new socket without its options"
         return .success(Admission(access: .replacement, note: note))
     }
 

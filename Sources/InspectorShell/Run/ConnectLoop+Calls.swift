@@ -34,7 +34,7 @@ extension ConnectLoop {
 
     /// Returns what `SocketAccess.open` does for the descriptor that a call names.
     private func open(_ notice: crun_notice, _ facts: inout crun_socket) -> Int32 {
-        access.open(notice.thread, notice.descriptor, own: doors.any, &facts)
+        access.open(notice.thread, notice.descriptor, in: doors.space, &facts)
     }
 
     // MARK: connect(2)
@@ -116,12 +116,14 @@ extension ConnectLoop {
         if facts.timeout > 0, !isNonblocking { connect.timeout = .microseconds(facts.timeout) }
         connect.deadline = connect.timeout.map { .now + $0 }
         taken[facts.cookie] = connect
-        if !isNonblocking { waiting.insert(facts.cookie) }
+        if !isNonblocking { watch(connect) }
         let (inbox, cookie) = (inbox, facts.cookie)
-        relay.want(
-            ConnectRelay.Wanted(
-                cookie: cookie, target: address, local: local.isUnspecified ? nil : local.address
-            ) { @Sendable progress in inbox.post(.progress(cookie: cookie, progress)) })
+        var wanted = ConnectRelay.Wanted(
+            cookie: cookie, target: address, local: local.isUnspecified ? nil : local.address,
+            heedsBeginning: isNonblocking
+        ) { @Sendable progress in inbox.post(.progress(cookie: cookie, progress)) }
+        if isTraced { wanted.file = crun_file(socket) }
+        relay.want(wanted)
     }
 
     /// Handles a further call for the same socket. The kernel ignores its address.
@@ -150,6 +152,7 @@ extension ConnectLoop {
         (again.call, again.isAgain, again.isInterrupted) = (notice.id, true, false)
         again.deadline = again.timeout.map { .now + $0 }
         taken[connect.cookie] = again
+        watch(again)
     }
 
     private func abandonUnlessConnected(_ connect: TakenConnect) {

@@ -8,7 +8,7 @@ extension ConnectLoop {
     func handle(_ progress: ConnectRelay.Progress, of cookie: UInt64) {
         guard let connect = taken[cookie] else { return }
         switch progress {
-        case .begun: if connect.isNonblocking { begin(connect) }
+        case .begun: begin(connect)
         case .connected(let local):
             if connect.isNonblocking { begin(connect) }
             if let connect = taken[cookie] { complete(connect, local) }
@@ -100,6 +100,7 @@ extension ConnectLoop {
 
     /// Ends the call that waits for a connect.
     private func end(_ connect: TakenConnect, _ error: Int32) {
+        endWatch(connect.cookie)
         if !answer(connect.call, error), error == 0 { taken[connect.cookie]?.owed = 0 }
         if let call = connect.errorCall { tell(error, call) }
     }

@@ -14,11 +14,15 @@ final class ConnectLoop {
     let inbox: ConnectInbox
     let relay: ConnectRelay
     let passed: PassedTally
+    /// Whether the program's calls are traced.
+    let isTraced: Bool
     let doors = RelayDoors()
     /// The program's sockets whose connects were taken, by their numbers.
     var taken: [UInt64: TakenConnect] = [:]
     /// The sockets that a call waits for, and maybe some that no longer are.
-    var waiting: Set<UInt64> = []
+    private var waiting: Set<UInt64> = []
+    /// When they must be checked, or `nil` if there are none.
+    private var due: ContinuousClock.Instant?
     /// The numbers of sockets whose connects are over, in that order, so that the oldest can be forgotten.
     private var settled: [UInt64] = []
 
@@ -28,8 +32,10 @@ final class ConnectLoop {
     private static let checkInterval = Duration.seconds(1)
 
     init(
-        _ gift: crun_gift, _ access: SocketAccess, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally
+        _ gift: crun_gift, _ access: SocketAccess, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally,
+        isTraced: Bool
     ) {
+        self.isTraced = isTraced
         (filter, self.access, self.inbox, self.relay, self.passed) = (gift.filter, access, inbox, relay, passed)
         memory = crun_map(gift.memory)
     }
@@ -45,13 +51,13 @@ final class ConnectLoop {
             // What a call announced is accepted with the call, so this is something else.
             if bits & (CRUN_HUNG_UP - 1) & ~3 != 0 { doors.sockets.forEach(refuseStrangers) }
             if bits & 1 != 0, let notice = receive() { handle(notice) }
-            for message in inbox.take() {
+            for message in bits & 2 != 0 ? inbox.take() : [] {
                 switch message {
                 case .progress(let cookie, let progress): handle(progress, of: cookie)
                 case .stop: isRunning = false
                 }
             }
-            if !waiting.isEmpty { checkWaiting() }
+            if let due, due <= .now { checkWaiting() }
             if bits & CRUN_HUNG_UP != 0, bits & 1 == 0 { isRunning = false }
         }
         for connect in Array(taken.values) {
@@ -63,19 +69,32 @@ final class ConnectLoop {
 
     /// The milliseconds until something must be checked, or -1.
     private var wait: Int32 {
-        guard !waiting.isEmpty else { return -1 }
-        let next = waiting.compactMap { taken[$0]?.deadline }.min().map { $0 - .now } ?? Self.checkInterval
-        let duration = max(.zero, min(next, Self.checkInterval))
+        guard let due else { return -1 }
+        let duration = max(.zero, due - .now)
         return Int32(duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000) + 1
     }
 
     // MARK: Calls that wait
 
+    /// Notes that a call waits for a connect.
+    func watch(_ connect: TakenConnect) {
+        waiting.insert(connect.cookie)
+        let next = ContinuousClock.now + Self.checkInterval
+        due = min(due ?? next, connect.deadline ?? next, next)
+    }
+
+    /// Notes that none waits any longer.
+    func endWatch(_ cookie: UInt64) {
+        waiting.remove(cookie)
+        if waiting.isEmpty { due = nil }
+    }
+
     /// Ends calls by their timeouts, and connects for which nobody waits.
     private func checkWaiting() {
         let now = ContinuousClock.now
-        waiting = waiting.filter { taken[$0]?.isWaiting == true }
-        for cookie in waiting {
+        let checked = waiting.filter { taken[$0]?.isWaiting == true }
+        (waiting, due) = ([], nil)
+        for cookie in checked {
             guard let connect = taken[cookie] else { continue }
             if let deadline = connect.deadline, deadline <= now {
                 taken[cookie]?.deadline = nil
@@ -91,6 +110,7 @@ final class ConnectLoop {
             } else {
                 taken[cookie]?.leftSince = now
             }
+            if let connect = taken[cookie] { watch(connect) }
         }
     }
 

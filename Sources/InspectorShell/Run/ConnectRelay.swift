@@ -18,15 +18,23 @@ package final class ConnectRelay: FaultTarget {
     package struct Wanted: Sendable {
         /// The number by which the kernel knows the program's socket.
         package var cookie: UInt64
+        /// The number of its file, by which calls name it, or 0 if they are not traced.
+        package var file: UInt64 = 0
         package var target: SocketAddress
         /// The address that the program's socket is bound to, or `nil` if it is not.
         package var local: SocketAddress?
+        /// Whether it must be told that the connect has begun. A blocking connect only waits for its end.
+        package var heedsBeginning: Bool
         package var tell: @Sendable (Progress) -> Void
     }
 
     private struct State {
         /// The pairs whose client is not there yet.
         var awaited: [UInt64: RelayedPair] = [:]
+        /// The files of their sockets, if calls are traced.
+        var files: [UInt64: UInt64] = [:]
+        /// The sessions of the program's legs by their files, also of those that have ended.
+        var sessions = FileSessions()
         var pairs: [ObjectIdentifier: RelayedPair] = [:]
         /// The connects that a rule holds up.
         var shut: [(Wanted, number: UInt64)] = []
@@ -82,7 +90,7 @@ package final class ConnectRelay: FaultTarget {
             }
             guard isShut else { return begin(wanted, number) }
             state.withLock { $0.shut.append((wanted, number)) }
-            wanted.tell(.begun)
+            if wanted.heedsBeginning { wanted.tell(.begun) }
         }
     }
 
@@ -94,11 +102,12 @@ package final class ConnectRelay: FaultTarget {
         state.withLock { state in
             state.pairs[ObjectIdentifier(pair)] = pair
             state.awaited[wanted.cookie] = pair
+            if wanted.file != 0 { state.files[wanted.cookie] = wanted.file }
         }
         pair.begin()
         // A target that failed at once says so before the end of this turn.
         if pair.target.session == nil, pair.faulted?.isHeld != true { return }
-        if pair.isAwaited { wanted.tell(.begun) }
+        if wanted.heedsBeginning, pair.isAwaited { wanted.tell(.begun) }
     }
 
     private func pair(_ wanted: Wanted, _ endpoint: Endpoint, _ number: UInt64) -> RelayedPair {
@@ -118,7 +127,9 @@ package final class ConnectRelay: FaultTarget {
         ) { @Sendable [weak self] pair in
             self?.state.withLock { state in
                 state.pairs[ObjectIdentifier(pair)] = nil
-                if state.awaited[wanted.cookie] === pair { state.awaited[wanted.cookie] = nil }
+                if state.awaited[wanted.cookie] === pair {
+                    (state.awaited[wanted.cookie], state.files[wanted.cookie]) = (nil, nil)
+                }
             }
         }
         (client.delegate, target.delegate) = (pair, pair)
@@ -132,7 +143,17 @@ package final class ConnectRelay: FaultTarget {
                 return crun_reset(descriptor)
             }
             pair.arrive(descriptor)
+            state.withLock { state in
+                guard let file = state.files.removeValue(forKey: cookie) else { return }
+                state.sessions.note(pair.client.session, of: file)
+            }
         }
+    }
+
+    /// Returns the sessions of the program's legs that have these files.
+    func sessions(of files: Set<UInt64>) -> [UInt64: SocketID] {
+        guard !files.isEmpty else { return [:] }
+        return state.withLock { state in state.sessions.known(files) }
     }
 
     /// Ends a connect that the program no longer waits for.
@@ -140,6 +161,7 @@ package final class ConnectRelay: FaultTarget {
         engine.post { @Sendable [self] in
             let pair = state.withLock { state in
                 state.shut.removeAll { $0.0.cookie == cookie }
+                state.files[cookie] = nil
                 return state.awaited.removeValue(forKey: cookie)
             }
             pair?.giveUp()
@@ -158,5 +180,24 @@ extension ConnectRelay.Progress {
             default: self = .failed(ECONNABORTED)
             }
         }
+    }
+}
+
+/// The sessions of the latest sockets by the numbers of their files. A number can come again.
+struct FileSessions {
+    private var sessions: [UInt64: SocketID] = [:]
+    private var order: [UInt64] = []
+    private static let most = 65_536
+
+    mutating func note(_ session: SocketID?, of file: UInt64) {
+        guard let session else { return }
+        if sessions.updateValue(session, forKey: file) == nil { order.append(file) }
+        guard order.count > Self.most else { return }
+        for old in order.prefix(Self.most / 4) { sessions[old] = nil }
+        order.removeFirst(Self.most / 4)
+    }
+
+    func known(_ files: Set<UInt64>) -> [UInt64: SocketID] {
+        Dictionary(uniqueKeysWithValues: files.compactMap { file in sessions[file].map { (file, $0) } })
     }
 }

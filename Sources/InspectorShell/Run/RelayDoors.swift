@@ -23,6 +23,7 @@ struct RelayDoors {
             open[family] = Self.listen(family, isFull: false)
             full[family] = Self.listen(family, isFull: true)
         }
+        space = open.values.first.map { crun_space($0.socket) } ?? 0
     }
 
     private static func listen(_ family: Int32, isFull: Bool) -> Door? {
@@ -41,8 +42,8 @@ struct RelayDoors {
         return KernelAddress(address, isMapped: true).map { (door, $0) }
     }
 
-    /// A socket of this network namespace.
-    var any: Int32 { open.values.first?.socket ?? -1 }
+    /// The number of this network namespace, or 0 where the kernel has none.
+    let space: UInt64
 
     var sockets: [Int32] { open.values.map(\.socket) }
 

@@ -9,14 +9,14 @@ enum SocketAccess: Sendable {
     /// in epoll are lost, so only blocking connects are taken.
     case replacement
 
-    /// Reads what there is to know of a descriptor of a program. Returns a duplicate of it, or a new socket of its kind,
+    /// Reads what there is to know of a descriptor of a program. `space` is `RelayDoors.space`. Returns a duplicate of it, or a new socket of its kind,
     /// or -1 with errno.
-    func open(_ thread: Int32, _ descriptor: Int32, own: Int32, _ facts: inout crun_socket) -> Int32 {
+    func open(_ thread: Int32, _ descriptor: Int32, in space: UInt64, _ facts: inout crun_socket) -> Int32 {
         switch self {
         case .duplicate:
             let socket = crun_take(thread, descriptor)
             guard socket >= 0 else { return -1 }
-            let error = crun_describe(socket, own, &facts)
+            let error = crun_describe(socket, space, &facts)
             return error == 0 ? socket : Self.refuse(socket, error)
         case .replacement:
             let error = crun_describe_from_outside(thread, descriptor, &facts)

@@ -26,14 +26,14 @@ package enum SavedTraffic {
                 let name = "\(path)/socktui-\(id.label)-\(direction.rawValue).bin"
                 if case .failure(let problem) = SavedBytes.save(name, all, missing: lost, droppedItems: 0) {
                     let before = Format.count(files, "file")
-                    return .failure(MessageText.Unsendable("\(problem.sentence); \(before) saved before it"))
+                    return .failure(MessageText.Unsendable("\(problem.sentence); \(before) saved before that"))
                 }
                 (files, bytes, missing) = (files + 1, bytes + all.count, missing.saturatingAdd(lost))
             }
         }
         var sentence = "saved \(Format.size(bytes)) to \(Format.count(files, "file")) in \(folder)"
         let unknown = sockets.count { traffic[$0] == nil }
-        if unknown > 0 { sentence += "; \(Format.count(unknown, "connection")) of other programs not" }
+        if unknown > 0 { sentence += "; \(Format.count(unknown, "connection")) of other programs not saved" }
         if missing > 0 { sentence += "; \(Format.size(missing)) more were not kept" }
         if dropped > 0 { sentence += "; \(Format.count(Int(clamping: dropped), "older item")) had been dropped" }
         return .success(sentence)

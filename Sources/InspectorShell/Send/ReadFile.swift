@@ -84,7 +84,7 @@ extension MessageValues {
         let file = try ReadFile(path)
         guard file.size <= MessagePiece.fileLimit else {
             throw MessageText.Unsendable(
-                "\(path): \(file.size) bytes; a file in a message has at most 1 MiB: file mode sends it alone")
+                "\(path): \(file.size) bytes; a file in a message can have at most 1 MiB; file mode sends larger ones")
         }
         var bytes: [UInt8] = []
         while bytes.count <= MessagePiece.fileLimit, let piece = try file.next(64 << 10) { bytes += piece }

@@ -27,10 +27,11 @@ package enum SavedBytes {
 
     /// Copies bytes to a file, for a terminal without a clipboard.
     package static func copy(_ bytes: [UInt8]) -> Result<String, MessageText.Unsendable> {
+        let problem = "this terminal does not let programs set the clipboard"
         guard let path = StateFolder.path("clipboard"), StateFolder.replace(path, with: bytes) else {
-            return .failure(MessageText.Unsendable("this terminal has no clipboard for programs; o saves to a file"))
+            return .failure(MessageText.Unsendable("\(problem); o saves to a file"))
         }
-        return .success("this terminal has no clipboard for programs: \(Format.size(bytes.count)) are in \(path)")
+        return .success("\(problem): \(Format.size(bytes.count)) saved to \(path)")
     }
 }
 
@@ -53,7 +54,7 @@ package enum Editor {
         guard isWritten else { throw MessageText.Unsendable("\(path): \(String(cString: strerror(errno)))") }
         let editor = EnvironmentVariables.value(of: "VISUAL") ?? EnvironmentVariables.value(of: "EDITOR") ?? "vi"
         guard let status = screen.run(["/bin/sh", "-c", editor + " \"$1\"", "socktui", path]) else {
-            throw MessageText.Unsendable("there is no terminal here for an editor")
+            throw MessageText.Unsendable("there is no terminal for an editor")
         }
         guard status == 0 else {
             throw MessageText.Unsendable("\(editor) ended with status \(status); the text is unchanged")

@@ -106,7 +106,7 @@ package final class AttachedSource: SocketSource {
             state.sink = sink
             if sink != nil, hello.rights < .payload {
                 state.notices.add(
-                    "\(hello.program)[\(hello.process)] grants viewers \(hello.rights.rawValue) only: "
+                    "\(hello.program)[\(hello.process)] grants viewers only \(hello.rights.rawValue): "
                         + "its state is recorded, but not its bytes")
             }
             return state.watch
@@ -141,7 +141,7 @@ package final class AttachedSource: SocketSource {
                 return
             }
             guard state.unsent.count + frame.count <= Self.unsentLimit else {
-                state.notices.add("\(hello.program)[\(hello.process)] does not read; the command was not sent")
+                state.notices.add("\(hello.program)[\(hello.process)] is not reading; the command was not sent")
                 return
             }
             state.unsent += frame
@@ -228,7 +228,7 @@ package final class AttachedSource: SocketSource {
     private func receive(_ buffer: inout [UInt8], _ decoder: inout InspectionFrameDecoder) {
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         if count < 0, errno == EAGAIN || errno == EINTR { return }
-        guard count > 0 else { return end(.ended("it has ended; this is its last state")) }
+        guard count > 0 else { return end(.ended("it has ended; this is its final state")) }
         receive(buffer[..<count], &decoder)
     }
 

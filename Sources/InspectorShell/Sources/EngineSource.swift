@@ -226,7 +226,7 @@ package final class EngineSource: OpeningSource {
     ) -> Result<SocketID, SocketError> {
         Result { () throws(SocketError) in
             guard let session = try open() else {
-                throw ended()?.error ?? SocketError(.other, operation: operation, detail: "it was closed at once")
+                throw ended()?.error ?? SocketError(.other, operation: operation, detail: "it was closed immediately")
             }
             return session
         }

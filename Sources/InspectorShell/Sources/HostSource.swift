@@ -104,7 +104,7 @@ extension HostSource.Scope {
         if found.isEmpty { return nil }
         guard found.count <= Self.most else {
             let numbers = found.map(String.init).joined(separator: " ")
-            throw AttachError(sentence: "\(found.count) processes are called \(name); attach to one of \(numbers)")
+            throw AttachError(sentence: "\(found.count) processes are named \(name); attach to one of \(numbers)")
         }
         self = .processes(found, name: name)
     }

@@ -14,6 +14,6 @@ package struct NoticeBuffer: Sendable {
     /// Takes all sentences, with one about those that were dropped.
     package mutating func take() -> [String] {
         defer { self = NoticeBuffer() }
-        return sentences + (dropped > 0 ? ["\(dropped) more notices arrived at once and were dropped"] : [])
+        return sentences + (dropped > 0 ? ["\(dropped) more notices arrived at the same time and were dropped"] : [])
     }
 }

@@ -112,7 +112,7 @@ package final class OpenedBytes: Sendable {
         kept.withLock { kept in
             guard kept.file >= 0 else { return }
             if offset + UInt64(bytes.count) > limit {
-                kept.loss = "more than \(Format.size(limit)) arrived, which is all that is kept"
+                kept.loss = "more than \(Format.size(limit)) arrived; the rest is not kept"
             } else if !FileOutput.write(Array(bytes), to: kept.file) {
                 kept.loss = SocketError.words(errno)
             }

@@ -77,7 +77,7 @@ package final class OpenedSource: SocketSource {
     private let bytes: OpenedBytes
     private let zero: Int64?
     private let state: Lock<State>
-    /// Finds earlier instants, even while the file is still being read.
+    /// Finds earlier instants, even while still reading the file.
     private let seeking: DispatchQueue
 
     private static let chunk = 256 << 10
@@ -257,7 +257,7 @@ package final class OpenedSource: SocketSource {
         let loss = bytes.loss
         return state.withLock { state in
             defer { (state.hasTold, state.hasToldLoss) = (state.problem != nil, loss != nil) }
-            let lost = state.hasToldLoss ? nil : loss.map { "\(path) is shown, and cannot be rewound: \($0)" }
+            let lost = state.hasToldLoss ? nil : loss.map { "\(path) is shown, but cannot be rewound: \($0)" }
             return [state.hasTold ? nil : state.problem, lost].compactMap { $0 }
         }
     }

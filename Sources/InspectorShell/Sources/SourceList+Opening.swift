@@ -11,7 +11,7 @@ extension SourceList {
     /// Returns the program's own source. Throws if the socket is not its own.
     package func opener(of id: SocketID) throws(SocketError) -> any OpeningSource {
         if let own = present, own.ordinal == id.ordinal { return own.source }
-        throw SocketError(.other, operation: "write", detail: "\(id): that is a socket of another program")
+        throw SocketError(.other, operation: "write", detail: "\(id): a socket of another program")
     }
 
     /// Opens something on the program's own source. Answers with its name on the screen.

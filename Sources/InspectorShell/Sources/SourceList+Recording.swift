@@ -63,7 +63,8 @@ extension SourceList {
     package func startRecording(_ path: String) throws(SocketError) {
         if let current = recording.withLock({ $0 }), !current.recorder.status.hasEnded {
             throw SocketError(
-                .badParameter, operation: "record", detail: "\(current.path) is being written; :record off stops it")
+                .badParameter, operation: "record",
+                detail: "\(current.path) is already being written; :record off stops it")
         }
         var request = RecordingRequest()
         request.path = ReadFile.expanded(path)

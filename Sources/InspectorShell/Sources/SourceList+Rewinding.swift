@@ -31,7 +31,7 @@ extension SourceList {
         }
         if hasOpenedFiles {
             throw SocketError(
-                .badParameter, operation: "rewind", detail: "an opened file can always be rewound, to its beginning")
+                .badParameter, operation: "rewind", detail: "an opened file can always be rewound to its beginning")
         }
         let new = LiveHistory(span: span, keeping: limits, jump: jump)
         history.withLock { $0 = new }

@@ -155,7 +155,7 @@ package final class SourceList: Sendable {
                     // A program that does not allow inspection is inspected from outside.
                     guard let scope = try HostSource.Scope(named: name, looking) else {
                         throw error.isMissing && Int32(name) == nil
-                            ? AttachError(sentence: "no program is called \(name)", isMissing: true) : error
+                            ? AttachError(sentence: "no program is named \(name)", isMissing: true) : error
                     }
                     addOutside(scope)
                 }
@@ -208,7 +208,7 @@ package final class SourceList: Sendable {
 
     /// The most programs that one run attaches to. Ended ones count too, because what they reported is kept.
     private static let limit = 64
-    private static let tooMany = AttachError(sentence: "already attached to \(limit) programs, the limit of one run")
+    private static let tooMany = AttachError(sentence: "already attached to \(limit) programs, the limit of a run")
 
     private func add(_ program: AttachedSource) {
         let isNew = state.withLock { state in

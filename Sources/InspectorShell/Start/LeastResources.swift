@@ -24,7 +24,7 @@ package enum LeastResources {
             let descriptor = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else {
                 let why = String(cString: strerror(errno))
-                return "a run needs \(descriptors) descriptors, and \(opened.count) are left: \(why) (ulimit -n)"
+                return "a run needs \(descriptors) descriptors, but only \(opened.count) are left: \(why) (ulimit -n)"
             }
             opened.append(descriptor)
         }
@@ -49,7 +49,7 @@ package enum LeastResources {
                 }, nil)
             guard failure == 0 else {
                 let why = String(cString: strerror(failure))
-                return "a run needs \(threads) threads, and \(started.count) can start: \(why) (ulimit -u)"
+                return "a run needs \(threads) threads, but only \(started.count) can start: \(why) (ulimit -u)"
             }
             started.append(thread)
         }

@@ -30,7 +30,7 @@ package enum AddressInUse {
         let isEvery = host.isEmpty || host == "*"
         let wanted = isEvery ? [.v4(0), .v6(0, 0)] : SystemResolver.addresses(of: host).compactMap(\.ip)
         return AddressOwners().holder(of: port, at: wanted, datagrams: datagrams).map { address, program in
-            "\(program?.title ?? "a program not visible from here") has \(address)"
+            "\(program?.title ?? "a program not visible from here") uses \(address)"
         }
     }
 }

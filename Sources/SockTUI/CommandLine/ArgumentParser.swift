@@ -48,7 +48,10 @@ struct ArgumentParser {
         if let wanted = option.value {
             value = value ?? rest.popFirst()
             guard let value else { throw UsageError(name, "needs \(wanted.name) after it") }
-            if value.hasNativeBytes, wanted.kind == .text { throw UsageError(value, "\(name) takes UTF-8") }
+            if value.hasNativeBytes, wanted.kind == .text { throw UsageError(value, "\(name) must be UTF-8") }
+            if let whole = CommandTable.unquoted(name, value, rest) {
+                throw UsageError(name, "quote the whole \(wanted.name): \(name) '\(whole)'")
+            }
             note(wanted, [value], of: name)
         } else if value != nil {
             throw UsageError(argument, "\(name) takes no value")
@@ -203,7 +206,7 @@ struct ArgumentParser {
             throw UsageError(pipe, "needs a single address, as in \(example)")
         }
         if OpenTarget.Scheme(of: address)?.hasMessages == true {
-            throw UsageError(pipe, "carries streams, and \(address) has messages; --send and --expect work there")
+            throw UsageError(pipe, "carries a byte stream, but \(address) has messages; use --send and --expect")
         }
         if !request.standingRead { throw UsageError(pipe, "cannot be used with --no-read, which receives nothing") }
         request.carriesBytes = true

@@ -3,7 +3,7 @@ import SocketCore
 
 extension CommandTable {
     static let captureCommand = Printer(
-        name: "capture", operands: .text("[FILTER]"), help: "live packets of an interface, as tcpdump filters"
+        name: "capture", operands: .text("[FILTER]"), help: "live packets of an interface; FILTER as in tcpdump"
     ) { (words, request) throws(UsageError) in
         request.invocation.capture.filter = words.joined(separator: " ")
         request.invocation.opening = [.capture]
@@ -12,8 +12,9 @@ extension CommandTable {
     }
 
     static let captureOptions: [Option] = [
-        Option(name: "-i", value: .text("IFACE"), commands: ["capture"], help: "the interface; lo by default, any: all")
-        {
+        Option(
+            name: "-i", value: .text("IFACE"), commands: ["capture"], help: "the interface; lo by default, any for all"
+        ) {
             (name, request) throws(UsageError) in
             request.invocation.capture.interface = name
         }

@@ -5,7 +5,7 @@ import SocketWorkshop
 
 extension CommandTable {
     static let exportCommand = Printer(
-        name: "export", operands: .reads("FILE [FILTER]"), help: "convert a file: curl, script, raw or pcapng"
+        name: "export", operands: .reads("FILE [FILTER]"), help: "convert a file to curl, a script, raw or pcapng"
     ) { (words, request) throws(UsageError) in
         guard let file = words.first else {
             throw UsageError("export", "needs a file, as in socktui export session.pcapng --as pcapng")
@@ -24,11 +24,11 @@ extension CommandTable {
     private static let only: Set<String> = ["export"]
 
     static let exportOptions: [Option] = [
-        Option(name: "--as", value: .text("FORM"), commands: only, help: "pcapng, raw, script or curl") {
+        Option(name: "--as", value: .text("FORMAT"), commands: only, help: "pcapng, raw, script or curl") {
             (text, request) throws(UsageError) in
             guard let form = ExportRequest.Form(rawValue: text) else {
                 let forms = Spelling.alternatives(ExportRequest.Form.allCases.map(\.rawValue))
-                throw UsageError("--as", "\(text) is not a form; write \(forms)")
+                throw UsageError("--as", "\(text) is not a format; write \(forms)")
             }
             request.export.form = form
         },
@@ -39,14 +39,17 @@ extension CommandTable {
             }
             request.export.side = side
         },
-        Option(name: "--from", value: .text("T"), commands: only, help: "from T on: seconds from the start, or 1:02.5")
-        {
+        Option(
+            name: "--from", value: .text("T"), commands: only, help: "start at T: seconds from the beginning, or 1:02.5"
+        ) {
             (text, request) throws(UsageError) in request.export.from = try instant(text, "--from")
         },
-        Option(name: "--to", value: .text("T"), commands: only, help: "until T") {
+        Option(name: "--to", value: .text("T"), commands: only, help: "end at T") {
             (text, request) throws(UsageError) in request.export.to = try instant(text, "--to")
         },
-        Option(name: "-o", value: .writes("OUT", orOutput: true), commands: only, help: "write this file, not stdout") {
+        Option(
+            name: "-o", value: .writes("OUT", orOutput: true), commands: only, help: "write to this file, not stdout"
+        ) {
             (path, request) throws(UsageError) in
             guard !path.isEmpty else { throw UsageError("-o", "needs a file") }
             request.export.output = path == "-" ? nil : path

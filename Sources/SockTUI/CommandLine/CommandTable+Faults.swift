@@ -6,7 +6,7 @@ import SocketWorkshop
 /// The options for deliberate faults.
 extension CommandTable {
     static let controlCommand = Printer(
-        name: "ctl", operands: .inspected("NAME COMMAND..."), help: "change the faults of a run with --control"
+        name: "ctl", operands: .inspected("NAME COMMAND..."), help: "change the faults of a run started with --control"
     ) { (words, _) throws(UsageError) in
         guard let program = words.first else {
             throw UsageError("ctl", "needs a program, as in socktui ctl socktui fault list")
@@ -34,10 +34,23 @@ extension CommandTable {
     /// The commands whose connections can have faults.
     static let breakable: Set = ["connect", "listen", "relay", "run"]
 
+    /// Returns the rule or point that was meant if the shell has split it for lack of quotes, otherwise `nil`.
+    static func unquoted(_ option: String, _ value: String, _ rest: ArraySlice<String>) -> String? {
+        guard ["--fault", "--break"].contains(option), !value.contains(" ") else { return nil }
+        let words = rest.prefix(8).prefix { !$0.hasPrefix("-") }
+        let wholes = words.indices.map { ([value] + words[...$0]).joined(separator: " ") }
+        return wholes.last { whole in
+            do throws(FaultProblem) {
+                if option == "--fault" { _ = try FaultRule.parse(whole) } else { _ = try Breakpoint.parse(whole) }
+                return true
+            } catch { return false }
+        }
+    }
+
     static let faultOptions: [Option] = [
         Option(
             name: "--fault", value: .text("RULE"), commands: breakable,
-            help: "break it: 'after 1K slice 7', or slow"
+            help: "inject a fault: 'after 1K slice 7', or slow"
         ) {
             (text, request) throws(UsageError) in
             if !FaultProfile.isName(text) {
@@ -47,14 +60,14 @@ extension CommandTable {
             }
             request.invocation.faults.rules.append(text)
         },
-        Option(name: "--seed", value: .text("N"), commands: breakable, help: "the random seed of --fault") {
+        Option(name: "--seed", value: .text("N"), commands: breakable, help: "the random seed for --fault") {
             (text, request) throws(UsageError) in
-            guard let seed = UInt64(text) else { throw UsageError("--seed", "\(text) is not a number from 0 on") }
+            guard let seed = UInt64(text) else { throw UsageError("--seed", "\(text) is not a number of at least 0") }
             request.invocation.faults.seed = seed
         },
         Option(
             name: "--delay-buffer", value: .text("SIZE"), commands: breakable,
-            help: "how much latency may hold; 4M by default"
+            help: "buffer for delayed bytes; 4M by default"
         ) {
             (text, request) throws(UsageError) in
             let size = try size(text, "--delay-buffer")
@@ -72,7 +85,7 @@ extension CommandTable {
             request.invocation.faults.breaks.append(text)
         },
         Option(
-            name: "--hold-limit", value: .text("TIME"), commands: breakable, help: "release held bytes after this long"
+            name: "--hold-limit", value: .text("TIME"), commands: breakable, help: "release held bytes after TIME"
         ) {
             (text, request) throws(UsageError) in
             guard let time = FaultText.parseTime(text) else {
@@ -80,7 +93,7 @@ extension CommandTable {
             }
             request.invocation.faults.holdLimit = time
         },
-        Option(name: "--control", commands: runs, help: "let socktui ctl, run by you, change faults and sockets") {
+        Option(name: "--control", commands: runs, help: "let your socktui ctl change faults and sockets") {
             (_, request) throws(UsageError) in request.invocation.isControlled = true
         },
     ]

@@ -17,7 +17,7 @@ extension CommandTable {
                 throw UsageError(sentence: error.sentence)
             }
         },
-        Printer(name: "host", operands: .text("[FILTER]"), help: "all programs' sockets; --check: what is wrong") {
+        Printer(name: "host", operands: .text("[FILTER]"), help: "every program's sockets; --check lists problems") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
@@ -26,7 +26,9 @@ extension CommandTable {
             if request.checksHost {
                 try request.checkPeeks(with: "--check")
                 if request.isOnce {
-                    throw UsageError("--once", "cannot be used with --check: one look cannot tell how long bytes wait")
+                    throw UsageError(
+                        "--once",
+                        "cannot be used with --check: a single snapshot cannot tell how long bytes have waited")
                 }
                 return .hostCheck
             }
@@ -40,7 +42,7 @@ extension CommandTable {
             request.invocation.opening = [.showHost]
             return nil
         },
-        Printer(name: "mcp", operands: .text("[FILTER]"), help: "answer editors, by the Model Context Protocol") {
+        Printer(name: "mcp", operands: .text("[FILTER]"), help: "run as a Model Context Protocol server, for editors") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
@@ -56,6 +58,9 @@ extension CommandTable {
     private static let screens: Set<String> = ["attach", "host"]
 
     static let hostOptions: [Option] = [
+        Option(name: "--host", commands: ["config"], help: "what works on this host, and what does not and why") {
+            (_, request) throws(UsageError) in request.tellsHost = true
+        },
         Option(name: "--check", commands: ["host"], help: "print what is wrong; exit 1 if anything is") {
             (_, request) throws(UsageError) in request.checksHost = true
         },
@@ -66,13 +71,13 @@ extension CommandTable {
             (text, request) throws(UsageError) in request.metrics = text
         },
         Option(
-            name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "look this long"
+            name: "--for", value: .text("TIME"), commands: host.union(["capture"]), help: "how long to watch"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.host.span = try duration(text, "--for")
         },
         Option(
-            name: "--longer-than", value: .text("TIME"), commands: ["why"], help: "exit 1 if a question waits longer"
+            name: "--longer-than", value: .text("TIME"), commands: ["why"], help: "exit 1 if a request waits longer"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.host.answer.limit = try duration(text, "--longer-than")
@@ -81,7 +86,8 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.invocation.host.answer.tellsAll = true
         },
         Option(
-            name: "--level", value: .text("LEVEL"), commands: ["host"], help: "exit 1 from note, warning or critical on"
+            name: "--level", value: .text("LEVEL"), commands: ["host"],
+            help: "exit 1 at this level or worse: note, warning, critical"
         ) {
             (text, request) throws(UsageError) in
             guard let level = Severity.allCases.first(where: { $0.name == text }) else {
@@ -97,19 +103,20 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
         Option(
-            name: "--peek", commands: screens.union(["mcp"]), help: "show unread bytes from the start; mcp: tell them"
+            name: "--peek", commands: screens.union(["mcp"]),
+            help: "show unread bytes from the start; mcp: include them"
         ) {
             (_, request) throws(UsageError) in request.invocation.host.peeks.isOn = true
         },
-        Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
+        Option(name: "--peek-others", commands: screens, help: "let u show bytes of other users' programs too") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.allowsOthers = true
         },
         Option(
-            name: "--netns", value: .text("PID"), commands: host, help: "look at the network namespace of PID"
+            name: "--netns", value: .text("PID"), commands: host, help: "use the network namespace of PID"
         ) {
             (text, request) throws(UsageError) in
             guard let number = Int32(text), number > 0 else {
-                throw UsageError("--netns", "\(text) is not a process number")
+                throw UsageError("--netns", "\(text) is not a PID")
             }
             request.invocation.host.namespace = number
         },
@@ -141,7 +148,7 @@ extension CommandTable.Request {
             (!host.filter.isEmpty, host.filter), (isJSON, "--json"), (script != nil, "--script"),
             (host.span != nil, "--for"), (host.level != nil, "--level"), (host.isStrict, "--strict"),
         ] where isThere {
-            throw UsageError(option, "cannot be used with --metrics, which tells about all sockets")
+            throw UsageError(option, "cannot be used with --metrics, which covers all sockets")
         }
         try checkPeeks(with: "--metrics")
         if text == "-" || isOnce {
@@ -155,7 +162,7 @@ extension CommandTable.Request {
             throw UsageError("--metrics", error.description)
         }
         guard endpoint.path == nil else {
-            throw UsageError("--metrics", "\(text): Prometheus asks over TCP; write 127.0.0.1:9464")
+            throw UsageError("--metrics", "\(text): Prometheus scrapes over TCP; write 127.0.0.1:9464")
         }
         return .metrics(endpoint)
     }

@@ -5,7 +5,7 @@ import SocketKit
 extension CommandTable {
     static let openCommand = Command(
         name: "open", operands: .reads("FILE...", orInput: true),
-        help: "look through a recording, pcapng or pcap; -: stdin", example: "session.pcapng"
+        help: "browse a recording, pcapng or pcap; -: stdin", example: "session.pcapng"
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 
     /// The options that control `--record`.
@@ -23,7 +23,7 @@ extension CommandTable {
         },
         Option(
             name: "--rewind", value: .text("TIME"), commands: runs.union(["config"]),
-            help: "keep the last TIME of a run, to rewind it: 60s"
+            help: "keep the last TIME of a run for rewinding: 60s"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.rewind = HistoryText.parse(text)
@@ -54,7 +54,7 @@ extension CommandTable {
             (text, request) throws(UsageError) in
             request.invocation.recording.options.snapLength = try size(text, "--snaplen")
         },
-        Option(name: "--force", commands: runs.union(["export"]), help: "replace the file of --record or -o") {
+        Option(name: "--force", commands: runs.union(["export"]), help: "overwrite an existing --record or -o file") {
             (_, request) throws(UsageError) in request.invocation.recording.options.replaces = true
         },
     ]

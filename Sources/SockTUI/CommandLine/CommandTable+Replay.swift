@@ -5,13 +5,13 @@ import SocketWorkshop
 extension CommandTable {
     static let replayCommands: [Printer] = [
         Printer(
-            name: "replay", operands: .reads("FILE [FILTER]"), help: "send what a client sent; compare the answers"
+            name: "replay", operands: .reads("FILE [FILTER]"), help: "resend what a client sent; compare the answers"
         ) { (words, request) throws(UsageError) in
             try request.notePlayed("replay", words)
             return .replay(request.replay)
         },
         Printer(
-            name: "sweep", operands: .reads("FILE [FILTER]"), help: "send one request in many pieces; compare"
+            name: "sweep", operands: .reads("FILE [FILTER]"), help: "send one request split in many ways; compare"
         ) { (words, request) throws(UsageError) in
             try request.notePlayed("sweep", words)
             return .sweep(request.replay)
@@ -30,7 +30,7 @@ extension CommandTable {
         },
         Option(
             name: "--pace", value: .text("PACE"), commands: playing,
-            help: "recorded, x10 for ten times as fast, or asap"
+            help: "recorded, x10 (ten times as fast) or asap"
         ) {
             (text, request) throws(UsageError) in
             guard let pace = ReplayPace.parse(text) else {
@@ -40,7 +40,7 @@ extension CommandTable {
         },
         Option(
             name: "--match", value: .text("HOW"), commands: playing,
-            help: "what must be equal: exact, length or pattern"
+            help: "how to compare answers: exact, length or pattern"
         ) {
             (text, request) throws(UsageError) in
             guard let match = ReplayMatch(rawValue: text) else {
@@ -51,7 +51,7 @@ extension CommandTable {
         },
         Option(
             name: "--hole", value: .text("HOLE"), commands: playing,
-            help: "may differ: offsets 17-23, or 'Date: *\\r\\n'"
+            help: "what may differ: offsets 17-23, or 'Date: *\\r\\n'"
         ) {
             (text, request) throws(UsageError) in
             do throws(HoleRule.Problem) {
@@ -61,14 +61,16 @@ extension CommandTable {
                 throw UsageError("--hole", "\(text) \(error.sentence)")
             }
         },
-        Option(name: "--wait", value: .text("TIME"), commands: both, help: "wait for an answer this long; 10s") {
+        Option(name: "--wait", value: .text("TIME"), commands: both, help: "how long to wait for an answer; 10s") {
             (text, request) throws(UsageError) in request.replay.patience = try duration(text, "--wait")
         },
-        Option(name: "--pause", value: .text("TIME"), commands: sweeping, help: "between the parts of a request; 20ms")
-        {
+        Option(
+            name: "--pause", value: .text("TIME"), commands: sweeping,
+            help: "pause between the parts of a request; 20ms"
+        ) {
             (text, request) throws(UsageError) in request.replay.pause = try duration(text, "--pause")
         },
-        Option(name: "--parallel", value: .text("N"), commands: sweeping, help: "connections at once; 16") {
+        Option(name: "--parallel", value: .text("N"), commands: sweeping, help: "connections at a time; 16") {
             (text, request) throws(UsageError) in
             guard let number = Int(text), (1...1_024).contains(number) else {
                 throw UsageError("--parallel", "\(text) is not a number of connections; write 1 to 1024")

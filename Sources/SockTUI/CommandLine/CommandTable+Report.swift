@@ -7,8 +7,8 @@ extension CommandTable {
     /// The options of runs without a screen.
     static let reportOptions: [Option] = [
         Option(
-            name: "--json", commands: runs.union(["why", "replay", "sweep"]),
-            help: "print what happens as JSON Lines; needs no terminal"
+            name: "--json", commands: runs.union(["why", "replay", "sweep", "config"]),
+            help: "print JSON Lines; needs no terminal"
         ) {
             (_, request) throws(UsageError) in request.isJSON = true
         },
@@ -22,19 +22,19 @@ extension CommandTable {
             }
             request.invocation.report.payload = size
         },
-        Option(name: "--exchanges", commands: runs, help: "json: also each question with its answer time") {
+        Option(name: "--exchanges", commands: runs, help: "json: also each request and its answer time") {
             (_, request) throws(UsageError) in request.invocation.report.exchanges = true
         },
-        Option(name: "--every", value: .text("TIME"), commands: runs, help: "json: rates too, at most this often") {
+        Option(name: "--every", value: .text("TIME"), commands: runs, help: "json: also rates, at most once per TIME") {
             (text, request) throws(UsageError) in
             request.invocation.report.every = try duration(text, "--every")
         },
-        Option(name: "--once", commands: runs, help: "print one snapshot, and end") {
+        Option(name: "--once", commands: runs, help: "print one snapshot and exit") {
             (_, request) throws(UsageError) in request.isOnce = true
         },
         Option(
             name: "--expect", value: .text("WHAT"), commands: openers,
-            help: "exit 0 once it got TEXT, /RE/, hex:0d0a"
+            help: "exit 0 on receiving TEXT, /RE/ or hex:0d0a"
         ) {
             (text, request) throws(UsageError) in
             switch Expectation.parse(text) {
@@ -44,7 +44,8 @@ extension CommandTable {
             }
         },
         Option(
-            name: "--within", value: .text("TIME"), commands: openers, help: "limit for each --expect before it; 10s"
+            name: "--within", value: .text("TIME"), commands: openers,
+            help: "timeout for the --expect options before it; 10s"
         ) {
             (text, request) throws(UsageError) in
             let limit = try duration(text, "--within")
@@ -108,6 +109,9 @@ extension CommandTable.Request {
         if isJSON || isOnce { try checkPeeks(with: isJSON ? "--json" : "--once") }
         if !isJSON, script == nil, report.payload != nil {
             throw UsageError("--payload", "needs --json, or unread bytes in a --script")
+        }
+        if run.showsCalls, run.via != .connect {
+            throw UsageError("--calls", "cannot be used with --proxy, where no connect is taken")
         }
         if !isJSON, report.exchanges { throw UsageError("--exchanges", "needs --json") }
         for option in [report.payload.map { _ in "--payload" }, report.exchanges ? "--exchanges" : nil] {

@@ -9,7 +9,7 @@ extension CommandTable {
 
     /// The options of the screen and of the whole program.
     static let screenOptions: [Option] = [
-        Option(name: "--no-history", commands: runs, help: "neither read nor keep lines sent in other runs") {
+        Option(name: "--no-history", commands: runs, help: "do not load or save the history of sent lines") {
             (_, request) throws(UsageError) in request.invocation.keepsHistory = false
         },
         Option(
@@ -20,14 +20,14 @@ extension CommandTable {
             request.invocation.keep = try size(text, "--keep")
         },
         Option(
-            name: "--keep-total", value: .text("SIZE"), commands: settable, help: "keep SIZE in all; 64M by default"
+            name: "--keep-total", value: .text("SIZE"), commands: settable, help: "keep SIZE in total; 64M by default"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.keepTotal = try size(text, "--keep-total")
         },
         Option(
             name: "-A", value: .text("WARNING"), commands: judging,
-            help: "never show this warning, as in -A idle; all: hide all"
+            help: "hide this warning, as in -A idle; all: hide all"
         ) {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw UsageError("-A", Lint.whyUnknown(name)) }
@@ -58,19 +58,19 @@ extension CommandTable {
         },
         Option(
             name: "--config", value: .reads("FILE"), commands: settable,
-            help: "the configuration; without a screen, only this is read"
+            help: "configuration file; without a screen, the only one read"
         ) {
             (path, request) throws(UsageError) in request.invocation.configuration = path
         },
         Option(
-            name: "--log", value: .writes("FILE"), commands: settable, help: "add the program's own log to this file"
+            name: "--log", value: .writes("FILE"), commands: settable, help: "append socktui's own log to this file"
         ) {
             (path, request) throws(UsageError) in request.invocation.log = path
         },
-        Option(name: "--secure", help: "touch no files, start no editor; always on in sudo") {
+        Option(name: "--secure", help: "touch no files, start no editor; always on under sudo") {
             (_, request) throws(UsageError) in request.invocation.isSecure = true
         },
-        Option(name: "--help", help: "show the help; after a command, its own") {
+        Option(name: "--help", help: "show help; after a command, for that command") {
             (_, request) throws(UsageError) in request.invocation.mode = .help(nil)
         },
         Option(name: "--version", help: "show the version") {

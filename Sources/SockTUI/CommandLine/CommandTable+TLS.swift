@@ -21,13 +21,14 @@ extension CommandTable {
         Option(name: "--cert", value: .reads("FILE"), commands: all, help: "tls: our certificate, in PEM") {
             (path, request) throws(UsageError) in request.tls.certificate = path
         },
-        Option(name: "--key", value: .reads("FILE"), commands: all, help: "tls: its key, if not in --cert") {
+        Option(name: "--key", value: .reads("FILE"), commands: all, help: "tls: our key, if not in --cert") {
             (path, request) throws(UsageError) in request.tls.key = path
         },
-        Option(name: "--insecure", commands: clients, help: "tls: any certificate; says what is wrong") {
+        Option(name: "--insecure", commands: clients, help: "tls: accept any certificate; report what is wrong") {
             (_, request) throws(UsageError) in request.tls.isInsecure = true
         },
-        Option(name: "--keylog", value: .writes("FILE"), commands: all, help: "tls: log secrets, for Wireshark") {
+        Option(name: "--keylog", value: .writes("FILE"), commands: all, help: "tls: log session secrets for Wireshark")
+        {
             (path, request) throws(UsageError) in request.tls.keyLog = path
         },
     ]

@@ -24,9 +24,9 @@ extension CommandTable {
     static let examples: [(line: String, does: String)] = [
         ("socktui why :8080", "who uses port 8080, and why it hangs"),
         ("socktui connect localhost:6379", "talk to redis, line by line"),
-        ("socktui relay :9000 :6379 --fault slow", "watch clients of redis, slowed down"),
+        ("socktui relay :9000 :6379 --fault slow", "watch redis clients, slowed down"),
         ("socktui run -- curl localhost:8080", "what a program sends and receives"),
-        ("socktui open it.pcapng", "a --record file; :find TEXT searches"),
+        ("socktui open it.pcapng", "browse a recording; :find searches it"),
         ("socktui host --check", "for CI: exit 1 if something is wrong"),
     ]
 

@@ -75,6 +75,8 @@ enum CommandTable {
         var run = RunRequest([])
         /// Whether `host` prints problems instead of showing a screen.
         var checksHost = false
+        /// Whether `config` prints what this host allows.
+        var tellsHost = false
         /// Where `host` serves metrics, or `-` to print them.
         var metrics: String?
 
@@ -102,7 +104,7 @@ enum CommandTable {
             .startDemo
         },
         Command(
-            name: "connect", operands: .address("ADDRESS... [-]"), help: "talk to a server; -: pass on stdin and stdout"
+            name: "connect", operands: .address("ADDRESS... [-]"), help: "talk to a server; -: use stdin and stdout"
         ) {
             (words, request) throws(EndpointError) in .connect(try request.open(words[0]))
         },
@@ -113,7 +115,8 @@ enum CommandTable {
             (words, request) throws(EndpointError) in .listen(try request.open(words[0], listens: true))
         },
         Command(
-            name: "relay", operands: .address("LISTEN TARGET..."), help: "watch and change what clients and TARGET say",
+            name: "relay", operands: .address("LISTEN TARGET..."),
+            help: "forward to TARGET; watch and change the traffic",
             operandsEach: 2, example: ":9000 localhost:6379"
         ) {
             (words, request) throws(EndpointError) in
@@ -123,7 +126,7 @@ enum CommandTable {
         },
         Command(
             name: "attach", operands: .inspected("[PID|NAME|PATH]..."),
-            help: "one program's sockets; alone: list programs",
+            help: "a program's sockets; no PID: list inspectable ones",
             isBareAllowed: true
         ) {
             (words, _) throws(EndpointError) in .attach(words[0])
@@ -145,12 +148,14 @@ enum CommandTable {
 
     static let printers: [Printer] =
         [captureCommand, exportCommand, controlCommand] + replayCommands + hostCommands + [
-            Printer(name: "config", help: "print the configuration, and where it is") {
-                (words, _) throws(UsageError) in
-                guard let extra = words.first else { return .configuration }
-                throw UsageError(extra, "config takes no operand; write --config FILE")
+            Printer(name: "config", help: "print the configuration and its path") {
+                (words, request) throws(UsageError) in
+                if let extra = words.first { throw UsageError(extra, "config takes no operand; write --config FILE") }
+                if request.tellsHost { return .hostNeeds(isJSON: request.isJSON) }
+                if request.isJSON { throw UsageError("--json", "needs --host; the configuration is TOML") }
+                return .configuration
             },
-            Printer(name: "completions", operands: .text("SHELL"), help: "completions for bash, zsh or fish") {
+            Printer(name: "completions", operands: .text("SHELL"), help: "shell completions for bash, zsh or fish") {
                 (words, _) throws(UsageError) in
                 guard words.count == 1, let shell = Shell(rawValue: words[0]) else {
                     throw UsageError("completions", "needs a shell: bash, zsh or fish")
@@ -172,12 +177,14 @@ enum CommandTable {
         + exportOptions + replayOptions + tlsOptions + webSocketOptions + faultOptions
 
     private static let openingOptions: [Option] = [
-        Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read, now or with c later") {
+        Option(
+            name: "--no-read", commands: ["connect", "listen"], help: "do not read automatically, now or with c later"
+        ) {
             (_, request) throws(UsageError) in request.standingRead = false
         },
         Option(
             name: "--timeout", value: .text("TIME"), commands: ["connect", "relay", "run"],
-            help: "give up connecting after this long"
+            help: "give up connecting after TIME"
         ) {
             (text, request) throws(UsageError) in
             request.timeout = try duration(text, "--timeout")
@@ -185,11 +192,11 @@ enum CommandTable {
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
         },
-        proxy("--socks5", .socks5, help: "relay to the target each client names, by SOCKS 5"),
-        proxy("--http-proxy", .http, help: "relay to the target each client names, by CONNECT"),
+        proxy("--socks5", .socks5, help: "act as a SOCKS 5 proxy: clients name their targets"),
+        proxy("--http-proxy", .http, help: "act as an HTTP proxy: clients name their targets"),
         Option(
             name: "--reply", value: .text("RULE"), commands: ["connect", "listen"],
-            help: "reply: 'when /^PING/ send +PONG\\r\\n'"
+            help: "auto-reply: 'when /^PING/ send +PONG\\r\\n'"
         ) {
             (text, request) throws(UsageError) in
             switch ReplyRule.parse(text) {
@@ -203,7 +210,7 @@ enum CommandTable {
         },
         Option(
             name: "--send", value: .text("TEXT"), commands: ["connect"],
-            help: "send this first; \\r\\n \\x00 are escapes"
+            help: "send this first; takes escapes: \\r\\n \\x00"
         ) {
             (text, request) throws(UsageError) in
             switch EscapedText.parse(text) {

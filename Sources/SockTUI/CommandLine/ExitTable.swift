@@ -24,36 +24,37 @@ struct ExitRow: Sendable {
     private static let files = ["export", "replay", "sweep"]
 
     static let all: [ExitRow] = [
-        ExitRow([], .success, "success; also if the reader of the output closes it early", "nothing, or a note"),
+        ExitRow([], .success, "success; also if the reader closes the output early", "nothing, or a note"),
         ExitRow(
             [], .failure,
-            "it failed, or something is missing: the output, the recording (--record) or the stream of events could not "
-                + "be written whole, or a step of --script failed", "each reason, on a line of its own"),
+            "it failed, or output is incomplete: standard output, the recording (--record) or the event stream could not "
+                + "be written completely, or a step of --script failed", "each reason, on a line of its own"),
         ExitRow(
             [], .usage, "usage error: an argument, the configuration, or a script; nothing was opened", "the mistake"),
         ExitRow(
             [], "128 + N",
-            "as a shell shows it: signal N ended it. TERM, INT and HUP end a run after its last lines and its recording "
-                + "are written, within a second; a second one ends it at once, as QUIT does. replay, sweep, why and host "
-                + "--check write nothing then",
+            "killed by signal N, as a shell reports it. TERM, INT and HUP end a run once its last lines and its recording "
+                + "are written, within a second; a second signal ends it at once, as QUIT does. replay, sweep, why and host "
+                + "--check then write nothing",
             "what is missing, if anything"),
         ExitRow(
             ["connect", "listen", "relay"], .failure,
-            "a connection failed (refused, reset, timed out, TLS, WebSocket), a listener could not open, a TLS file cannot "
-                + "be used, standard input was not sent whole, or what --expect names was not received. What a relayed "
-                + "connection loses to a reset is counted and is no failure", "the connection and its error"),
+            "a connection failed (refused, reset, timed out, TLS, WebSocket), a listener could not be opened, a TLS file cannot "
+                + "be used, standard input was not sent completely, or --expect was not met. Bytes that a relayed "
+                + "connection loses to a reset are counted, but are not a failure", "the connection and its error"),
         ExitRow(
-            ["attach"], .failure, "a program could not be attached to, or has no visible sockets", "the program and why"
+            ["attach"], .failure, "could not attach to a program, or it has no visible sockets", "the program and why"
         ),
         ExitRow(
             ["attach", "ctl"], .nothing,
-            "no such program can be attached to; without an operand: none at all", "how to make one"),
+            "no such program is inspectable; without an operand: no program is", "how to make one"),
         ExitRow(
-            ["run"], "CMD's", "CMD ended; also if a signal was passed on to it, the first TERM, INT or HUP",
+            ["run"], "CMD's",
+            "the exit status of CMD, also after the first TERM, INT or HUP, which is passed on to CMD",
             "CMD's output; a line if no connection was seen"),
         ExitRow(
             ["run"], "128 + N",
-            "signal N killed CMD, or a second signal ended the run; on a screen or in a script TERM and HUP end both",
+            "signal N killed CMD, or a second signal ended the run; with a screen or a script, TERM and HUP end both",
             "the same"),
         ExitRow(["run"], "126, 127", "CMD cannot be started; there is no such command", "why"),
         ExitRow(
@@ -62,20 +63,21 @@ struct ExitRow: Sendable {
         ExitRow(
             ["capture"], .failure, "the capture could not start, or packets were lost", "the reason; how many were lost"
         ),
-        ExitRow(looking, .success, "nothing is worse than a note, or below --level", "nothing"),
+        ExitRow(looking, .success, "nothing worse than a note was found, or nothing at --level or above", "nothing"),
         ExitRow(
-            looking, .failure, "something is wrong, or a question waits for longer than --longer-than",
+            looking, .failure, "something is wrong, or a request has waited longer than --longer-than",
             "nothing; it is on standard output"),
         ExitRow(looking, .hidden, "the host could not be examined, or --strict and something was hidden", "why"),
-        ExitRow(looking, .nothing, "no program or socket matches what was named", "what is not there"),
+        ExitRow(looking, .nothing, "no program or socket matches", "what is missing"),
         ExitRow(
-            ["host --metrics"], .failure, "the address could not be listened on, or serving it stopped", "the reason"),
+            ["host --metrics"], .failure, "cannot listen on the address, or the metrics server stopped", "the reason"),
         ExitRow(["host --metrics"], .hidden, "the host could not be examined", "why"),
         ExitRow(
             files, .failure,
-            "the file cannot be read whole, lacks bytes, or cannot be exported like this; for replay and sweep: an answer "
+            "the file cannot be read completely, lacks bytes, or cannot be exported this way; for replay and sweep: an answer "
                 + "differs, or the server cannot be reached", "the reason"),
-        ExitRow(files, .usage, "the request does not fit the file: several sessions match, no such exchange", "which"),
+        ExitRow(
+            files, .usage, "the arguments do not fit the file: several sessions match, or no such exchange", "which"),
         ExitRow(files, .nothing, "the file has no session that matches", "the file"),
         ExitRow(["ctl"], .failure, "the command was refused, or the program does not answer", "why"),
     ]

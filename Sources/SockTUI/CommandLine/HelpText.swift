@@ -10,9 +10,9 @@ enum HelpText {
         }
         let examples = ["Examples"] + rows(CommandTable.examples.map { ($0.line, $0.does) }, width: 38)
         return """
-            socktui \(CommandTable.version) - look into live sockets: queues, progress, flags, timers
+            socktui \(CommandTable.version) - inspect live sockets: queues, progress, flags, timers
 
-            socktui [COMMAND] [OPTION...]; without a command, a screen asks what to open
+            socktui [COMMAND] [OPTION...]; without a command, it asks what to open
 
             \(groups.joined(separator: "\n\n"))
 
@@ -45,25 +45,32 @@ enum HelpText {
     }
 
     private static func text(of word: CommandTable.Word) -> String {
-        var parts = [wrapped("socktui \(word.usage) [OPTION...]", [word.help])]
+        // What follows the program that is run is not ours.
+        let usage =
+            word.operands.kind == .program
+            ? "\(word.name) [OPTION...] \(word.operands.name)" : "\(word.usage) [OPTION...]"
+        var parts = [wrapped("socktui \(usage)", [word.help])]
         let own = options(of: word.name)
-        if !own.isEmpty { parts.append((["Options"] + rows(own.map(row))).joined(separator: "\n")) }
+        if !own.isEmpty { parts.append(rows(own.map(row)).joined(separator: "\n")) }
         if word.name == CommandTable.controlCommand.name { parts.append("COMMAND\n" + CommandTable.controlWords) }
         if word.name == "help" { parts.append((["TOPIC"] + HelpTopic.rows).joined(separator: "\n")) }
-        if CommandTable.breakable.contains(word.name) {
-            parts.append("The words of a RULE and a POINT: socktui help faults")
-        }
-        if word.operands.name.contains("ADDRESS") || word.name == "relay" {
-            parts.append("The forms of an ADDRESS: socktui help addresses")
-        }
-        if CommandTable.runs.contains(word.name) { parts.append(common) }
+        var more: [String] = []
+        if word.name == CommandTable.runCommand.name { more.append(CommandTable.runOutput) }
+        let topics = [
+            CommandTable.breakable.contains(word.name) ? "RULE and POINT: socktui help faults" : nil,
+            word.operands.name.contains("ADDRESS") || word.name == "relay" ? "ADDRESS: socktui help addresses" : nil,
+        ].compactMap { $0 }
+        if !topics.isEmpty { more.append(topics.joined(separator: "; ")) }
+        if CommandTable.runs.contains(word.name) { more.append(common) }
+        if !more.isEmpty { parts.append(more.joined(separator: "\n")) }
         return parts.joined(separator: "\n\n")
     }
 
     /// The names of the options that every run has.
     private static let common: String = {
         let names = CommandTable.options.filter { $0.isCommon && $0.help != nil }.map(\.name)
-        return wrapped("Also, as for every command that opens something (socktui help options):", names)
+        return fill((["More options (socktui help options):"] + names).joined(separator: " "), 78)
+            .joined(separator: "\n  ")
     }()
 
     static func row(_ option: CommandTable.Option) -> (String, String) {

@@ -9,7 +9,7 @@ struct HelpTopic: Sendable {
     var text: @Sendable () -> String
 
     static let all: [HelpTopic] = [
-        HelpTopic(name: "options", help: "those of every command that opens something") { options },
+        HelpTopic(name: "options", help: "options of every command that opens something") { options },
         HelpTopic(name: "addresses", help: "the forms of an ADDRESS") { rows("ADDRESS", addresses) },
         HelpTopic(name: "filter", help: "the words of a FILTER") {
             (["FILTER"] + HelpContents.filter.map { "  " + $0 }).joined(separator: "\n")
@@ -23,7 +23,7 @@ struct HelpTopic: Sendable {
         HelpTopic(name: "status", help: "what each exit status means") {
             rows("Exit status", ExitRow.all.map { ("\($0.status)  \($0.who)", $0.means) })
         },
-        HelpTopic(name: "man", help: "all of it, as a manual page: socktui help man | man -l -") { ManPage.text },
+        HelpTopic(name: "man", help: "everything, as a manual page: socktui help man | man -l -") { ManPage.text },
     ]
 
     /// The topics with what they are about.
@@ -32,7 +32,7 @@ struct HelpTopic: Sendable {
     /// The forms of addresses, and what each of them opens.
     static let addresses: [(form: String, help: String)] = [
         ("host:port  [::1]:port", "TCP"),
-        (":port", "TCP; to connect: this host, to listen: every interface"),
+        (":port", "TCP; to connect to: this host, to listen on: every interface"),
         ("tls://host:port", "TLS over TCP"),
         ("unix:/path  unix:@name", "a Unix-domain stream"),
         ("ws://host:port/path  wss://host/path", "a WebSocket"),
@@ -57,7 +57,7 @@ struct HelpTopic: Sendable {
         let sections = contexts.compactMap { context -> String? in
             let all = KeyTable.standard.bindings(in: context)
             let new = all.filter { told.insert($0).inserted }
-            let title = context.title + (new.count < all.count ? ", besides the above" : "")
+            let title = context.title + (new.count < all.count ? ", in addition to the above" : "")
             return new.isEmpty
                 ? nil : rows(title, new.map { ($0.keys.map(\.label).joined(separator: " "), $0.help) })
         }

@@ -16,6 +16,8 @@ struct Invocation: Equatable {
         case attachable
         /// Prints the effective configuration to stdout.
         case configuration
+        /// Prints what works on this host, and what does not and why.
+        case hostNeeds(isJSON: Bool)
         /// Prints the completions of a shell to stdout.
         case completions(Shell)
         /// Prints a paragraph on why a program on this host hangs.
@@ -91,7 +93,7 @@ extension Invocation {
     var opensSockets: Bool {
         switch mode {
         case .terminal, .report, .script, .why, .hostCheck, .metrics, .replay, .sweep, .tools: true
-        case .attachable, .configuration, .completions, .export, .control, .help, .version: false
+        case .attachable, .configuration, .hostNeeds, .completions, .export, .control, .help, .version: false
         }
     }
     /// The program to run through a relay, or `nil` if there is none.

@@ -13,12 +13,13 @@ enum ManPage {
 
     private static var synopsis: [String] {
         [
-            ".SH NAME", #"socktui \- look into live sockets: queues, progress, flags, timers"#, ".SH SYNOPSIS",
+            ".SH NAME", #"socktui \- inspect live sockets: queues, progress, flags, timers"#, ".SH SYNOPSIS",
             ".B socktui", "[\\fICOMMAND\\fR] [\\fIOPTION\\fR...]", ".SH DESCRIPTION",
             escaped(
                 "Connects, listens, sends and receives by hand, and shows for every connection what is queued, the "
                     + "progress of each operation, what the kernel holds and why it ended. Without a command it asks what to "
-                    + "open. If stdout is not a terminal, it prints one line for each event."),
+                    + "open. If stdout is not a terminal, it prints one line for each event, and run passes CMD's output to stderr."
+            ),
             ".SH COMMANDS",
         ]
             + CommandTable.words.flatMap { entry($0.usage, $0.help) }

@@ -51,6 +51,7 @@ struct EffectRunner: Sendable {
 
     /// Requests a snapshot, which arrives as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
+        child.collect()
         sources.requestSnapshot(request) { @Sendable [inbox, sources, peers, child] snapshot in
             // The present peers say nothing about a past state.
             if snapshot.moment.map({ $0.isLive && $0.shown == nil }) ?? true {
@@ -196,7 +197,8 @@ struct EffectRunner: Sendable {
         do throws(SocketError) {
             try sources.keepHistory(span)
             return .success(
-                span.map { "the last \(Format.duration($0)) are kept from now on" } ?? "nothing is kept from now on")
+                span.map { "keeping the last \(Format.duration($0)) from now on" }
+                    ?? "no longer keeping anything for rewinding")
         } catch {
             return .failure(MessageText.Unsendable("rewind: \(error.detail)"))
         }

@@ -190,7 +190,7 @@ final class RunLoop {
         runner.sources.rest()
         screen.suspend()
         let stopped = Format.duration(ContinuousClock.now - begin)
-        runner.log?.note("stopped for \(stopped); timeouts that passed meanwhile fire now")
+        runner.log?.note("suspended for \(stopped); overdue timeouts fire now")
         if !CrashGuard.isDying { draw() }
     }
 

@@ -90,7 +90,7 @@ final class Conversation {
 
     private func fail(_ sentence: String) {
         let tail = search.tail(64)
-        let last = tail.isEmpty ? "nothing came" : "the last that came is \"\(EscapedText.show(tail))\""
+        let last = tail.isEmpty ? "nothing was received" : "the last bytes received were \"\(EscapedText.show(tail))\""
         verdict = .failed("--expect: \(sentence); \(last)")
     }
 }

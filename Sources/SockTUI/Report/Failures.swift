@@ -46,6 +46,6 @@ extension [ProgramInfo] {
     /// Reports those that are inspected from outside if none of their sockets can be seen.
     func unseen(in snapshot: EngineSnapshot?) -> [String] {
         guard snapshot?.sockets.isEmpty == true else { return [] }
-        return filter(\.isOutside).map { "\($0.title) has no sockets that can be seen" }
+        return filter(\.isOutside).map { "\($0.title) has no visible sockets" }
     }
 }

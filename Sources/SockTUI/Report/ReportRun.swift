@@ -19,6 +19,8 @@ final class ReportRun {
     private var last: EngineSnapshot?
     /// The other ends of connections, as last found.
     private var peers: [SocketID: PeerEnd] = [:]
+    /// The calls of the program that is run, until they are printed.
+    private var calls: [SocketCall] = []
     /// For a run that prints once, the events so far.
     private var events: [SocketEvent] = []
     private let begin = ContinuousClock.now
@@ -74,11 +76,11 @@ final class ReportRun {
         if farewell.signal != nil { return finish(last.map(absorb) ?? []) }
         if hasAnswered, let distance, instant == nil, let last {
             guard let moment = last.moment else {
-                return .status(Program.complain("--at: what was opened cannot be rewound", status: .failure))
+                return .status(Program.complain("--at: this source cannot be rewound", status: .failure))
             }
             guard moment.last - moment.first >= distance else {
                 let end = InstantText.text(moment.last - moment.first)
-                return .status(Program.complain("--at: what was opened ends at \(end)", status: .failure))
+                return .status(Program.complain("--at: the recording ends at \(end)", status: .failure))
             }
             (instant, events) = (moment.first + distance, [])
             return nil
@@ -122,7 +124,9 @@ final class ReportRun {
         if isOnce { snapshot.events = events }
         let surroundings = Surroundings(
             process: Int(getpid()), programs: openings.programs ?? [], peers: peers, child: openings.child)
+        defer { calls = [] }
         return lines.absorb(snapshot, among: surroundings) + payload(snapshot)
+            + lines.absorb(calls, openings.child?.callLosses)
     }
 
     /// Returns the lines about the traffic since the last snapshot.
@@ -173,6 +177,7 @@ final class ReportRun {
         switch message {
         case .answer(let answer):
             openings.absorb(answer, patience: Farewell.patience)
+            calls += answer.child?.calls ?? []
             guard let snapshot = answer.snapshot?.withEarlierEvents else { return false }
             last = snapshot
             peers = snapshot.peers ?? peers

@@ -16,7 +16,7 @@ enum ControlRun {
             guard paths.count == 1 else {
                 throw AttachError(
                     sentence:
-                        "\(program): \(paths.count) programs have this name; write the number that socktui attach lists"
+                        "\(program): \(paths.count) programs have this name; use the PID that socktui attach lists"
                 )
             }
             let answer = try ask(paths[0], line)
@@ -46,7 +46,7 @@ enum ControlRun {
             let left = (end - ContinuousClock.now).wholeNanoseconds / 1_000_000
             guard left > 0, poll(&polled, 1, Int32(left)) >= 0 || errno == EINTR else { throw InspectionLink.silence }
             let count = recv(link.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            guard count != 0 else { throw AttachError(sentence: "\(path): the program there has ended") }
+            guard count != 0 else { throw AttachError(sentence: "\(path): the program has ended") }
             if count > 0 { decoder.append(buffer[..<count]) }
         }
     }

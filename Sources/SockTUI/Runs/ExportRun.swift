@@ -36,7 +36,7 @@ struct ExportRun {
         guard request.form?.isOfOneSession == true else { return try writePackets(of: rows, start) }
         let row = try file.one(of: rows)
         if let obstacle = row.obstacle {
-            throw Refusal(sentence: "\(request.file): \(row.id): \(obstacle); --as pcapng has all of it")
+            throw Refusal(sentence: "\(request.file): \(row.id): \(obstacle); --as pcapng exports all of it")
         }
         return try writeConversation(of: row, start)
     }
@@ -68,7 +68,7 @@ struct ExportRun {
     private func writeConversation(of row: ExportRow, _ start: Int64?) throws(Refusal) -> Int32 {
         let conversation = try file.conversation(
             of: row, PacketSelection(flows: [row.flow], span: span, start: start),
-            whenCut: "choose a part by --from and --to")
+            whenCut: "select a part with --from and --to")
         // The other side may be missing: a script waits only for what the file has of it.
         let side = request.form == .raw ? request.side ?? .client : .client
         let missing = conversation.missing(of: side)
@@ -101,7 +101,8 @@ struct ExportRun {
     ) throws(ExportProblem) -> ExportedConversation {
         guard let proxy = row.proxy else { return conversation }
         guard let direct = conversation.beyond(proxy) else {
-            throw ExportProblem("no whole handshake with the proxy begins it, so what is the server's cannot be told")
+            throw ExportProblem(
+                "it does not begin with a complete proxy handshake, so the server's bytes cannot be told apart")
         }
         return direct
     }
@@ -115,7 +116,7 @@ struct ExportRun {
         init(_ request: ExportRequest) throws(Refusal) {
             guard let path = request.output else { return }
             guard !Self.isSame(path, request.file) else {
-                throw Refusal(sentence: "-o: \(path) is the file that is exported", status: .usage)
+                throw Refusal(sentence: "-o: \(path) is the file being exported", status: .usage)
             }
             do throws(SocketError) {
                 file = try RecordingFile(path, limit: nil, replaces: request.replaces)

@@ -31,16 +31,17 @@ enum HostRun {
     /// Returns the reason why nothing was found.
     static func nothing(_ target: HostTarget, _ watch: HostWatch) -> String {
         switch target {
-        case .process(let number) where kill(number, 0) != 0 && errno == ESRCH: "there is no process \(number)"
-        case .process(let number): "process \(number) has no sockets that can be seen"
+        case .process(let number) where kill(number, 0) != 0 && errno == ESRCH:
+            "there is no process \(number)" + (number <= 65_535 ? "; write :\(number) for a port" : "")
+        case .process(let number): "process \(number) has no visible sockets"
         case .name(let name):
             if let number = watch.processes(named: name).first {
-                "\(name)[\(number)] has no sockets that can be seen"
+                "\(name)[\(number)] has no visible sockets"
             } else {
-                "no program is called \(name)"
+                "no program is named \(name)"
                     + (watch.name(with: name).map { "; did you mean \($0)?" } ?? "")
             }
-        case .port, .address, .datagrams: "no socket of \(watch.place) has \(target) at either end"
+        case .port, .address, .datagrams: "no socket \(watch.place) has \(target) at either end"
         }
     }
 
@@ -69,9 +70,9 @@ enum HostRun {
         let (found, count) = listed(watch, options)
         if count == 0, !options.filter.isEmpty {
             let why = FilterTerm.hostName(in: options.filter).map {
-                "; there is no key \($0.prefix { $0 != ":" }), so \($0) is taken for a host and its port"
+                "; \($0.prefix { $0 != ":" }) is not a filter key, so \($0) was taken for host:port"
             }
-            let problem = "\(options.filter): no socket of \(watch.place) matches\(why ?? "")"
+            let problem = "\(options.filter): no socket \(watch.place) matches\(why ?? "")"
             return unchecked(problem, watch, options, status: .nothing)
         }
         let text =

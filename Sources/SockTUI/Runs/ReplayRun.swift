@@ -11,7 +11,7 @@ enum ReplayRun {
             let (row, conversation, isDamaged) = try request.session()
             let plan = ReplayPlan(conversation)
             guard plan.sent > 0 || !plan.answer.isEmpty else {
-                throw Refusal(sentence: "\(row.id): no bytes passed")
+                throw Refusal(sentence: "\(row.id): no bytes were sent or received")
             }
             let pattern = try pattern(of: plan.answer, request)
             let result = Awaited.result { @Sendable in await play(plan, pattern, request) }

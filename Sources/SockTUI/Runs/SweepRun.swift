@@ -18,7 +18,8 @@ enum SweepRun {
             guard !exchange.request.isEmpty else {
                 let next = exchanges.count > 1 ? "; write --exchange 2" : ""
                 throw Refusal(
-                    sentence: "\(row.id): the server spoke first, so there is no request to cut\(next)", status: .usage)
+                    sentence: "\(row.id): the server spoke first, so there is no request to split\(next)",
+                    status: .usage)
             }
             guard !exchange.answer.isEmpty else { throw Refusal(sentence: "\(row.id): the request was not answered") }
             if exchanges.count > 1 {

@@ -44,7 +44,7 @@ struct Script: Equatable {
     init(_ text: String) throws(Mistake) {
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             guard line.utf8.count <= Self.longestLine else {
-                throw Mistake(line: index + 1, sentence: "a line has at most \(Self.longestLine) bytes")
+                throw Mistake(line: index + 1, sentence: "a line can have at most \(Self.longestLine) bytes")
             }
             guard let first = line.first(where: { $0 != " " && $0 != "\t" }), first != "#" else { continue }
             do throws(UsageError) {
@@ -98,7 +98,7 @@ struct Script: Equatable {
                 (
                     "[TIME] TEXT",
                     "wait until the screen shows TEXT, or the selected connection has received it; what was typed and "
-                        + "sent here does not count. Fails after TIME (5, 5s or 500ms; 10 s unless given), and once "
+                        + "sent here does not count. Fails after TIME (5, 5s or 500ms; 10 s by default), or once "
                         + "every connection is closed"
                 )
             case .waitNot: ("[TIME] TEXT", "wait until the screen does not show it")
@@ -111,7 +111,7 @@ struct Script: Equatable {
     /// The steps as shown in the manual.
     static let steps: [(form: String, help: String)] =
         Word.allCases.map { ("\($0.rawValue) \($0.help.arguments)", $0.help.help) } + [
-            ("# TEXT", "a comment"), ("COMMAND", "run it as the command line does; the script fails if it is refused"),
+            ("# TEXT", "a comment"), ("COMMAND", "run it as if typed after :; the script fails if it is refused"),
         ]
 
     private static func unknown(_ word: String) -> String {
@@ -122,7 +122,7 @@ struct Script: Equatable {
 
     /// Parses `TEXT` or `TIME TEXT`, such as `5 live` or `500ms live`.
     private static func waited(_ rest: String, _ word: Word) throws(UsageError) -> (String, Duration) {
-        guard !rest.isEmpty else { throw UsageError(word.rawValue, "needs the text to look for") }
+        guard !rest.isEmpty else { throw UsageError(word.rawValue, "needs the text to wait for") }
         let number = rest.prefix { $0 != " " }
         let text = String(rest.dropFirst(number.count + 1))
         guard !text.isEmpty else { return (rest, patience) }

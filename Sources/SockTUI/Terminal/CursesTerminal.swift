@@ -57,7 +57,7 @@ final class CursesTerminal: Screen {
         set_escdelay(25)
         guard let to = fdopen(output, "w"), let from = fdopen(inputDescriptor, "r"),
             let screen = newterm(type, to, from)
-        else { throw Refused(sentence: "the terminal \(type) cannot be opened") }
+        else { throw Refused(sentence: "terminal type \(type) cannot be opened") }
         (self.screen, files) = (screen, (to, from))
         hasClipboard = Self.string("Ms") != nil
         raw()
@@ -93,7 +93,7 @@ final class CursesTerminal: Screen {
     static func restoreBytes(_ environment: TerminalEnvironment) throws(Refused) -> String {
         var problem: Int32 = 0
         guard setupterm(environment.type, environment.output, &problem) == OK else {
-            throw Refused(sentence: "the terminal TERM=\(environment.type) is unknown here; try TERM=xterm-256color")
+            throw Refused(sentence: "terminal type TERM=\(environment.type) is unknown here; try TERM=xterm-256color")
         }
         defer { cn_forget_type() }
         guard string("cup") != nil else {

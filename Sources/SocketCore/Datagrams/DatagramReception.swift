@@ -32,7 +32,7 @@ package struct DatagramReception: Sendable {
 
     /// Records that the filter has answered. Traps if none was asked.
     package mutating func endJudgement() {
-        precondition(judged > 0, "a verdict on no datagrams")
+        precondition(judged > 0, "no datagrams to decide on")
         judged = 0
     }
 

@@ -65,6 +65,9 @@ package struct HostSocket: Equatable, Sendable, Identifiable {
     package var interface: UInt32 = 0
     /// For a Unix-domain socket, the inode of the other end, or 0 for none.
     package var peerInode: UInt64 = 0
+    /// For a Unix-domain socket that waits to be accepted, the inode of the listener, or 0. The other end is not there
+    /// yet, and several listeners may have had the listener's name.
+    package var listenerInode: UInt64 = 0
     package var cgroup: UInt64?
     package var congestion: String?
     package var tcp: HostTCP?

@@ -19,7 +19,7 @@ extension SocketEvent.Kind {
 extension SocketEvent.Kind {
     fileprivate var row: EventRow {
         switch self {
-        case .resolving: EventRow("resolving", detail: ["asking the resolver"])
+        case .resolving: EventRow("resolving", detail: ["querying the resolver"])
         case .resolved:
             EventRow(
                 "resolved", .beforeBytes, first: .count("addresses", "address", "addresses"), detail: ["\(.first)"],
@@ -50,12 +50,12 @@ extension SocketEvent.Kind {
         case .readFailed:
             EventRow(
                 "read failed", [.tagged, .warning], mark: .failure, first: .bytes("done_bytes"),
-                second: .total("total_bytes"), detail: ["\(.first) of \(.positiveSecond) B", "\(.first) B so far"])
+                second: .total("total_bytes"), detail: ["after \(.first) of \(.positiveSecond) B", "after \(.first) B"])
         case .writeQueued: bytes("write queued")
         case .injected:
             EventRow(
-                "injected", .tagged, first: .bytes("bytes"), detail: ["\(.first) B by hand"],
-                sentence: ["injected \(.first) B by hand"])
+                "injected", .tagged, first: .bytes("bytes"), detail: ["\(.first) B"],
+                sentence: ["injected \(.first) B"])
         case .headRewritten:
             EventRow(
                 "head rewritten", first: .bytes("bytes"), second: .bytes("sent_bytes"),
@@ -69,7 +69,7 @@ extension SocketEvent.Kind {
             EventRow(
                 "TLS inside", word: "tls_upgraded", .beforeBytes,
                 first: .choice(UpgradedProtocol.allCases.map { EventChoice($0.name, ["inside": .word($0.rawValue)]) }),
-                second: .bytes("client_bytes"), detail: ["\(.first) after \(.second) B of the client"],
+                second: .bytes("client_bytes"), detail: ["\(.first) after \(.second) B from the client"],
                 sentence: [
                     "TLS inside \(.detail): what follows is ciphertext",
                     "TLS inside another protocol: what follows is ciphertext",
@@ -93,7 +93,7 @@ extension SocketEvent.Kind {
         case .readingPaused:
             EventRow(
                 "paused", mark: .pause,
-                sentence: ["\(if: .roleIs(.listener))accepting is paused", "reading paused by hand"])
+                sentence: ["\(if: .roleIs(.listener))accepting is paused", "reading paused"])
         case .readingResumed:
             EventRow(
                 "resumed", mark: .pause, sentence: ["\(if: .roleIs(.listener))accepting resumed", "reading resumed"])
@@ -106,12 +106,12 @@ extension SocketEvent.Kind {
         case .writeUnblocked: EventRow("sndbuf room", detail: ["the kernel accepts bytes again"])
         case .aboveHighMark:
             EventRow(
-                "above mark", first: .size("pending_bytes"), detail: ["\(.first) queued, more than the high mark"],
+                "above mark", first: .size("pending_bytes"), detail: ["\(.first) queued, above the high mark"],
                 sentence: ["\(.detail)"])
         case .belowLowMark:
             EventRow(
                 "below mark", first: .size("pending_bytes"),
-                detail: ["\(.first) queued, at the low mark or below it"], sentence: ["\(.detail)"])
+                detail: ["\(.first) queued, at or below the low mark"], sentence: ["\(.detail)"])
         case .peerClosed:
             EventRow(
                 "peer closed", mark: .end,
@@ -202,7 +202,7 @@ extension SocketEvent.Kind {
         case .copiesDiffer:
             EventRow(
                 "copies differ", .warning, first: .bytes("bytes"),
-                detail: ["\(.first) B retransmitted with other contents; the first copy is kept"],
+                detail: ["\(.first) B retransmitted with different contents; the first copy is kept"],
                 sentence: ["\(.detail)"])
         case .keepAlive:
             EventRow(
@@ -222,7 +222,7 @@ extension SocketEvent.Kind {
         case .held:
             EventRow(
                 "HELD", word: "held", .warning, first: .rule("breakpoint"), second: .size("held_bytes"),
-                detail: ["by breakpoint \(.first), \(.positiveSecond) wait here", "by breakpoint \(.first)"],
+                detail: ["by breakpoint \(.first), \(.positiveSecond) held", "by breakpoint \(.first)"],
                 sentence: labelled)
         case .released:
             EventRow(

@@ -6,7 +6,7 @@ public struct FaultSnapshot: Equatable, Sendable {
         public var number: Int
         /// The keyword of its effect, as in `latency`.
         public var effect: String
-        /// The effect with its values, as in `latency 200ms`.
+        /// The effect with its values, and its direction if it has one, as in `downstream latency 200ms`.
         public var text: String
         /// The number of times it took effect on this connection.
         public var count: UInt64
@@ -62,6 +62,8 @@ public struct FaultSnapshot: Equatable, Sendable {
     public var isLimitedByBuffer: Bool
     /// The breakpoint that holds it, or `nil` if none does.
     public var hold: Hold?
+    /// Whether rules about single exchanges cannot apply, because questions overlap or are not visible.
+    public var overlaps = false
 
     /// Describes a connection without faults.
     public init() {

@@ -33,6 +33,24 @@ extension SocketID {
         return ordinal == 0 ? recorded : "\(ordinal + 1).\(recorded)"
     }
 
+    /// Creates the identifier with this `label`, or returns `nil` if it is not one.
+    package init?(label: some StringProtocol) {
+        let parts = label.split(separator: ".", omittingEmptySubsequences: false)
+        let own = (parts.last ?? "").split(separator: "/", omittingEmptySubsequences: false).map { UInt64($0) }
+        guard parts.count <= 2, own.count <= 2, let number = own.last ?? nil else { return nil }
+        let ordinal = parts.count == 2 ? UInt64(parts[0]) : 1
+        guard let ordinal, (1...1 << 16).contains(ordinal) else { return nil }
+        guard own.count == 2 else {
+            self.init(number, of: Int(ordinal) - 1)
+            return
+        }
+        guard let program = own[0], (2...Self.lastRecorded + 1).contains(program), number < 1 << Self.recordedBits
+        else {
+            return nil
+        }
+        self.init((program - 1) << Self.recordedBits | number, of: Int(ordinal) - 1)
+    }
+
     /// Creates the identifier that stands in a recording for the session that had this label, or returns `nil` if it is
     /// no label.
     package init?(recorded label: Substring) {

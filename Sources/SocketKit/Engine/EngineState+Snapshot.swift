@@ -34,15 +34,16 @@ extension EngineState {
 
     /// Returns all sessions, by number.
     private func pictures(_ kernel: SnapshotRequest.KernelChoice, aged: Duration) -> [SocketSnapshot] {
-        var ended = closed.list(now: now).map(\.snapshot).sorted { $0.id > $1.id }
+        // They have nearly this order.
+        var ended = closed.list(now: now).map(\.snapshot).sorted { $0.id < $1.id }[...]
         var pictures: [SocketSnapshot] = []
         pictures.reserveCapacity(sessions.count + ended.count)
         for session in sessions.inOrder() {
             let id = session.id
-            while let last = ended.last, last.id < id { pictures.append(ended.removeLast()) }
+            while let first = ended.first, first.id < id { pictures.append(ended.removeFirst()) }
             pictures.append(session.listed(withKernel: kernel.includes(id), aged: aged))
         }
-        pictures.append(contentsOf: ended.reversed())
+        pictures.append(contentsOf: ended)
         return pictures
     }
 }

@@ -90,6 +90,8 @@ extension AsyncSocket {
         fact { $0.map { ($0.tls?.plaintextSent ?? $0.sent) + UInt64($0.machine.pendingWriteBytes) } ?? 0 }
     }
     package var receivedInAll: UInt64 { fact { $0.map { $0.tls?.plaintextReceived ?? $0.received } ?? 0 } }
+    /// Its questions and answers, or `nil` if they are not known.
+    package var exchanges: ExchangeSnapshot? { fact { $0?.exchangeFacts } }
 
     /// Sends each write with its own system call (`true`), or several together as usual.
     package func sendApart(_ isApart: Bool) { command(.sendsApart(isApart)) }

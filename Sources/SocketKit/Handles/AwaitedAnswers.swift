@@ -101,7 +101,7 @@ struct AwaitedAnswers {
     }
 
     private static func closed(_ operation: String) -> SocketError {
-        SocketError(.disconnected, operation: operation, detail: "closed by this side")
+        SocketError(.disconnected, operation: operation, detail: "closed locally")
     }
 
     private mutating func answer(

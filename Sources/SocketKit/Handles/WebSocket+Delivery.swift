@@ -210,7 +210,7 @@ extension WebSocketHandleState {
     private mutating func close(
         _ session: SocketID, _ report: WebSocketCloseReport?, _ error: SocketError?
     ) -> [@Sendable () -> Void] {
-        let lost = error ?? SocketError(.disconnected, operation: "WebSocket", detail: "closed by this side")
+        let lost = error ?? SocketError(.disconnected, operation: "WebSocket", detail: "closed locally")
         let ending = WebSocketInbox.ending(report, error)
         if session == self.session {
             core.present.end(session, as: nil)

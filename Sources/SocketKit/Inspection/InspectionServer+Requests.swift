@@ -10,7 +10,7 @@ extension InspectionServer {
             viewer.send(InspectionFrame.answer(InspectionAnswer(sentence, isRefused: true)).bytes)
         }
         guard rights >= .control else {
-            return refuse("\(name) grants viewers \(rights.rawValue) only; nothing was done")
+            return refuse("\(name) grants viewers only \(rights.rawValue); nothing was done")
         }
         guard let handler = engine?.requestHandler else { return refuse("\(name) accepts no requests") }
         // Each answer costs memory, whatever its request did.
@@ -24,7 +24,7 @@ extension InspectionServer {
 
     func carryOut(_ command: SocketCommand, for viewer: InspectionViewer) {
         guard rights >= .control else {
-            let sentence = "\(hello.program)[\(hello.process)] grants viewers \(rights.rawValue) only; nothing was done"
+            let sentence = "\(hello.program)[\(hello.process)] grants viewers only \(rights.rawValue); nothing was done"
             return viewer.send(InspectionFrame.notice(sentence).bytes)
         }
         let (account, cost) = (viewer.account, viewer.frameLength)

@@ -17,7 +17,8 @@ package enum Digests {
     static func random(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { bytes, done in
             precondition(
-                OpenSSL.isReady && RAND_bytes(bytes.baseAddress, CInt(count)) == 1, "OpenSSL has no random bytes")
+                OpenSSL.isReady && RAND_bytes(bytes.baseAddress, CInt(count)) == 1,
+                "OpenSSL cannot generate random bytes")
             done = count
         }
     }

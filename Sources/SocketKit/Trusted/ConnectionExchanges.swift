@@ -30,22 +30,36 @@ struct ConnectionExchanges {
         if !kept.pointee.isSecure { (kept.pointee.isSecure, kept.pointee.tally.counted) = (true, (0, 0)) }
     }
 
+    /// Whether all bytes up to these totals have been counted.
+    @inline(__always)
+    func hasCounted(_ received: UInt64, _ sent: UInt64) -> Bool {
+        kept.pointee.tally.counted == (UInt32(truncatingIfNeeded: received), UInt32(truncatingIfNeeded: sent))
+    }
+
     /// Counts what passed up to these totals. Returns whether to call `judge`.
     @inline(__always)
     func count(upTo received: UInt64, _ sent: UInt64, at now: MonotonicTime) -> Bool {
         kept.pointee.tally.pass(upTo: received, sent, at: now, addingTo: kept.pointee.times)
     }
 
-    /// Keeps the first answer time, and tells what overlaps by itself or by its first question, if that is of interest.
+    /// Tells what overlaps by itself or by its first question, if that is of interest. Keeps the first answer time, and
+    /// none once questions overlap.
     func judge(overlaps: Bool, _ traffic: () -> [TrafficItem]) {
-        if kept.pointee.times == nil, kept.pointee.tally.answered > 0 {
+        if kept.pointee.tally.wantsQuestion {
+            if overlaps { kept.pointee.tally.tellOverlap() } else { kept.pointee.tally.judge(traffic()) }
+        }
+        if kept.pointee.tally.isOver {
+            kept.pointee.times?.deallocate()
+            kept.pointee.times = nil
+        } else if kept.pointee.times == nil, kept.pointee.tally.answered > 0 {
             kept.pointee.times = .allocate(capacity: 1)
             kept.pointee.times?.initialize(to: AnswerTimes())
             kept.pointee.times?.pointee.add(kept.pointee.tally.answerTime)
         }
-        guard kept.pointee.tally.wantsQuestion else { return }
-        if overlaps { kept.pointee.tally.tellOverlap() } else { kept.pointee.tally.judge(traffic()) }
     }
+
+    /// Whether answer times are kept.
+    var keepsTimes: Bool { kept.pointee.times != nil }
 
     var snapshot: ExchangeSnapshot? { kept.pointee.tally.snapshot(kept.pointee.times?.pointee) }
 }

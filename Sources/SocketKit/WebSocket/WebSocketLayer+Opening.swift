@@ -36,7 +36,7 @@ extension WebSocketLayer {
             let step = handshake.receiveEnd()
             follow(step, handshake, RawSpan(), on: connection)
         case .answering, .deciding, .tunnelled:
-            fail(.badHandshake, "the peer ended the connection during the handshake", on: connection)
+            fail(.badHandshake, "the peer closed the connection during the handshake", on: connection)
         case .returning, .over: connection.askToClose(.afterWriting)
         }
     }

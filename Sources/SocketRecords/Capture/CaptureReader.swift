@@ -147,7 +147,7 @@ package struct CaptureReader: Sendable {
         else { return nil }
         // A sparse file ends in zeros, which would be empty packets without end.
         guard seconds > 0 || fraction > 0 || captured > 0 || length > 0 else {
-            throw CaptureError("only zeros follow at offset \(offset), where a packet must begin")
+            throw CaptureError("only zeros follow at offset \(offset), where a packet should begin")
         }
         guard captured <= Self.blockLimit else { throw tooLong(captured, "a packet") }
         guard pending >= header + Int(captured) else { return nil }
@@ -189,7 +189,7 @@ package struct CaptureReader: Sendable {
         let again: UInt32 = trailer.number() ?? 0
         guard again == length else {
             throw CaptureError(
-                "the block at offset \(offset) has two lengths, \(length) and \(again); it and what follows cannot be "
+                "the block at offset \(offset) has two lengths, \(length) and \(again); it and everything after it cannot be "
                     + "trusted and are not read")
         }
         let at = offset

@@ -22,8 +22,8 @@ extension CapturedSessions {
         let counts = [
             givenUp.times("gap skipped for lack of buffer space", "gaps skipped for lack of buffer space"),
             sum(\.early).times(
-                "byte from before the first one captured of its connection, left out",
-                "bytes from before the first ones captured of their connections, left out"),
+                "byte from before the start of the capture, left out",
+                "bytes from before the start of the capture, left out"),
         ]
         let unread = [
             skipped.times("packet that is neither TCP nor UDP", "packets that are neither TCP nor UDP"),
@@ -72,7 +72,7 @@ struct IgnoredParts: Sendable {
             differing.times("retransmitted byte that differed, ignored", "retransmitted bytes that differed, ignored"),
             outside.times("segment outside the window, ignored", "segments outside the window, ignored"),
             resets.times(
-                "reset that its receiver did not take, ignored", "resets that their receivers did not take, ignored"),
+                "reset not accepted by its receiver, ignored", "resets not accepted by their receivers, ignored"),
         ].compactMap { $0 }
     }
 }

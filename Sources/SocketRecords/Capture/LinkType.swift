@@ -67,8 +67,8 @@ struct UnreadLinks: Equatable, Sendable {
     /// One text for each link type, the most frequent first.
     var words: [String] {
         let known = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
-            "\($0.value) \($0.value == 1 ? "packet" : "packets") of a link type not read here, \(LinkType.name($0.key))"
+            "\($0.value) \($0.value == 1 ? "packet" : "packets") of an unsupported link type, \(LinkType.name($0.key))"
         }
-        return known + (others > 0 ? ["\(others) packets of other link types not read here"] : [])
+        return known + (others > 0 ? ["\(others) packets of other unsupported link types"] : [])
     }
 }

@@ -14,9 +14,10 @@ extension DatagramSnapshot: WireMessage {
         try coder.field(6, &kernelDrops, "kernel_drops", "dropped by the kernel for lack of room")
         try coder.field(7, &peers, "peers", "the 16 busiest peers")
         try coder.field(8, &peerCount, "peers_known", "how many are known")
-        try coder.field(9, &peersForgotten, "peers_forgotten", "how many are not known any more")
+        try coder.field(9, &peersForgotten, "peers_forgotten", "how many have been forgotten")
         try coder.field(10, &client, "client", "for a relay's association, its client")
-        try coder.field(11, &associations, "associations", "for the socket that clients send to, those of a relay")
+        try coder.field(
+            11, &associations, "associations", "a relay's associations, for the socket that clients send to")
     }
 }
 
@@ -25,8 +26,8 @@ extension AssociationCounts: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &open, "open", "how many there are")
-        try coder.field(2, &opened, "opened", "how many there were in all")
-        try coder.field(3, &expired, "expired", "how many ended because they were quiet")
+        try coder.field(2, &opened, "opened", "how many there were in total")
+        try coder.field(3, &expired, "expired", "how many ended because they were idle")
         try coder.field(4, &evicted, "evicted", "how many ended for lack of room")
     }
 }
@@ -52,7 +53,7 @@ extension DatagramCounters: WireMessage {
         try coder.field(
             6, &foreign, "dropped_foreign", "not from the connected peer", after: "dropped_by_receive_filter")
         try coder.field(
-            7, &unfetched, "dropped_backlog_full", "dropped because the program did not keep up",
+            7, &unfetched, "dropped_backlog_full", "dropped because the program could not keep up",
             after: "dropped_foreign")
         try coder.field(8, &truncated, "truncated", "longer than the program wanted")
         try coder.field(9, &errors, "errors", "errors that the kernel reported", after: "failed")
@@ -68,7 +69,7 @@ extension DatagramPeer: WireMessage {
         try coder.field(3, &received, "received_bytes", "their bytes")
         try coder.field(4, &packetsSent, "sent", "datagrams to it")
         try coder.field(5, &sent, "sent_bytes", "their bytes")
-        try coder.field(6, &lastActivity, "last_activity", "when the last one passed")
+        try coder.field(6, &lastActivity, "last_activity", "when the last one was sent or received")
     }
 }
 

@@ -7,7 +7,7 @@ extension HostSnapshot: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         let isUnix = transport.isUnix
-        try coder.field(1, &transport, "transport", "what it is")
+        try coder.field(1, &transport, "transport", "its kind")
         try coder.field(2, &state)
         try coder.field(3, &cookie)
         try coder.field(4, &namespace)
@@ -18,21 +18,21 @@ extension HostSnapshot: WireMessage {
             6, &user, "user", "the user that owns it; null if no program has it open", after: "", known: inode != 0)
         self.user = inode == 0 ? nil : user
         try coder.field(7, &program, "program", "its program; null if unknown", after: "")
-        try coder.field(8, &process, "process", "the process of that program", after: "program")
+        try coder.field(8, &process, "process", "the process ID of that program", after: "program")
         try coder.field(9, &programUser)
         try coder.field(10, &userName)
-        try coder.field(11, &others, "other_processes", "how many others have it open, too", after: "process")
+        try coder.field(11, &others, "other_processes", "how many other processes have it open", after: "process")
         try coder.field(12, &owners)
         try coder.field(13, &unread, "unread_bytes", "what its program has not read")
         try coder.field(14, &unsent, "unsent_bytes", "what the peer has not acknowledged", known: !isUnix)
-        try coder.field(15, &waiting, "waiting", "for a listener, the connections that wait")
+        try coder.field(15, &waiting, "waiting", "for a listener, the number of waiting connections")
         try coder.field(16, &waitingLimit, "waiting_limit", "for a listener, its backlog")
         try coder.field(17, &asks, "asks", "what a thread waits for (`recv`, `send 48M`, `epoll in`, `nobody`)")
         try coder.field(18, &asksFor, "asks_for_s", "for how long")
         try coder.field(19, &asksWords)
         try coder.field(20, &evidence)
-        try coder.field(21, &peer, "peer_id", "the socket at the other end, if that is on this host")
-        try coder.field(22, &peerProgram, "peer_program", "the program at the other end, if that is on this host")
+        try coder.field(21, &peer, "peer_id", "the socket at the other end, if it is on this host")
+        try coder.field(22, &peerProgram, "peer_program", "the program at the other end, if it is on this host")
         try coder.field(23, &cgroup)
         try coder.field(
             24, &container, "container", "the name of its container, or the first digits of its identifier",

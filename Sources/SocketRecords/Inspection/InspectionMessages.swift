@@ -44,9 +44,9 @@ package struct InspectionHello: WireMessage, Sendable {
 
     /// Returns why the other side can't be understood, or `nil` if it can. `who` names it.
     package func refusal(of other: InspectionHello, who: String) -> String? {
-        guard other.magic == Self.magicWord else { return "\(who) does not speak the inspection wire" }
+        guard other.magic == Self.magicWord else { return "\(who) does not speak the inspection protocol" }
         guard other.major == major else {
-            return "\(who) speaks version \(other.major) of the inspection wire, and \(program) version \(major); "
+            return "\(who) speaks version \(other.major) of the inspection protocol, and \(program) version \(major); "
                 + "both sides need the same"
         }
         return nil

@@ -45,11 +45,11 @@ struct ArrivedSessions: Sendable {
 
 extension WireError {
     fileprivate static var tooManySessions: WireError {
-        .malformed("it lists more than \(InspectionMirror.sessionLimit) sockets, the most that a viewer keeps")
+        .malformed("it lists more than \(InspectionMirror.sessionLimit) sockets, the limit of a viewer")
     }
 
     fileprivate static var tooLargeSessions: WireError {
-        .malformed("its sockets take more than \(InspectionMirror.memoryLimit >> 20) MiB, the most that a viewer keeps")
+        .malformed("its sockets take more than \(InspectionMirror.memoryLimit >> 20) MiB, the limit of a viewer")
     }
 }
 

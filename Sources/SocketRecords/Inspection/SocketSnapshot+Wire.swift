@@ -12,17 +12,17 @@ extension SocketSnapshot: WireMessage {
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         let (isInside, listens) = (!isFromOutside, role == .listener)
         let (hasQueues, isCounted, isSeenOpening) = (isInside && !listens, countsBytes, !isOfHost)
-        try coder.field(1, &id, "id", "its number in this report")
+        try coder.field(1, &id, "id", "its number")
         try coder.field(2, &role, "role", "its kind")
-        try coder.field(3, &phase, "phase", "its stage of life")
+        try coder.field(3, &phase, "phase", "its state")
         try coder.field(4, &target, "target", "the requested address")
-        try coder.field(5, &name, "name", "the name that the program gave it")
+        try coder.field(5, &name, "name", "the name the program gave it")
         try coder.field(6, &parent, "parent", "the listener that accepted it", after: "role")
         try coder.field(7, &linked, "linked", "the other leg of a relayed pair", after: "parent")
         try coder.field(8, &local, "local", "its own address")
         try coder.field(9, &peer, "peer", "the peer's address")
         try coder.field(10, &descriptor, "fd", "its descriptor")
-        try coder.field(11, &opened, "opened", "when it began", known: isSeenOpening)
+        try coder.field(11, &opened, "opened", "when it was opened", known: isSeenOpening)
         try coder.field(12, &connected, "connected", "when it was connected")
         try coder.field(13, &flags, "flags", "GCDAsyncSocket's flags")
         try coder.field(14, &isReadingPaused, "reading_paused", "whether the user paused reading")
@@ -31,10 +31,10 @@ extension SocketSnapshot: WireMessage {
         try coder.field(17, &reading, "read", "the queue of reads; null for a listener", known: hasQueues)
         try coder.field(18, &writing, "write", "the queue of writes; null for a listener", known: hasQueues)
         try coder.field(
-            19, &prebuffered, "prebuffered_bytes", "read ahead, and not yet taken by a read", known: hasQueues)
+            19, &prebuffered, "prebuffered_bytes", "bytes read ahead, not yet delivered by a read", known: hasQueues)
         try coder.field(
-            20, &received, "received_bytes", "over its life; with TLS, those on the wire", known: isCounted)
-        try coder.field(21, &sent, "sent_bytes", "over its life; with TLS, those on the wire", known: isCounted)
+            20, &received, "received_bytes", "over its lifetime; with TLS, those on the wire", known: isCounted)
+        try coder.field(21, &sent, "sent_bytes", "over its lifetime; with TLS, those on the wire", known: isCounted)
         try coder.field(
             22, &receiveRate, "received_bytes_per_s",
             """
@@ -48,13 +48,13 @@ extension SocketSnapshot: WireMessage {
         try coder.field(26, &closed)
         try coder.field(27, &kernel, "kernel", "the kernel's side")
         try coder.field(
-            28, &activity, "activity", "when something last happened, and how fast operations complete",
+            28, &activity, "activity", "when things last happened, and how fast operations complete",
             after: "accepted", known: hasQueues)
         try coder.field(29, &callbacks, "callbacks", "how the delegate is called", after: "accepted")
         try coder.field(30, &watermarks, "watermarks", "the watermarks of the write queue", after: "accepted")
         try coder.field(31, &isAboveHighMark)
         try coder.field(32, &tls, "tls", "its TLS")
-        try coder.field(33, &datagrams, "datagrams", "what only a datagram socket has")
+        try coder.field(33, &datagrams, "datagrams", "the facts of datagram sockets only")
         try coder.field(34, &webSocket, "websocket", "its WebSocket")
         try coder.field(35, &relay, "relay", "null unless it is a leg of a relay")
         try coder.field(
@@ -74,10 +74,13 @@ extension FaultSnapshot: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &rules, "rules", "the rules")
-        try coder.field(2, &delayedBytes, "delayed_bytes", "how many wait now")
-        try coder.field(3, &droppedBytes, "dropped_bytes", "how many were dropped")
+        try coder.field(2, &delayedBytes, "delayed_bytes", "how many bytes are delayed now")
+        try coder.field(3, &droppedBytes, "dropped_bytes", "how many bytes were dropped")
         try coder.field(4, &isLimitedByBuffer, "limited_by_buffer", "whether latency waits because its buffer is full")
         try coder.field(5, &hold, "held", "the bytes that a breakpoint holds; null if it holds none")
+        try coder.field(
+            6, &overlaps, "overlaps",
+            "whether rules about single exchanges cannot apply: requests overlap or are not visible")
     }
 }
 
@@ -87,8 +90,8 @@ extension FaultSnapshot.Rule: WireMessage {
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &number, "rule", "its number")
         try coder.field(2, &effect)
-        try coder.field(3, &text, "text", "the rule as it was written")
-        try coder.field(4, &count, "count", "how often it took effect")
+        try coder.field(3, &text, "text", "the effect as written, with its direction if it has one")
+        try coder.field(4, &count, "count", "how many times it took effect")
     }
 }
 
@@ -99,8 +102,8 @@ extension FaultSnapshot.Hold: WireMessage {
         try coder.field(1, &breakpoint, "breakpoint", "its number")
         try coder.field(2, &text, "point", "where it is")
         try coder.field(3, &since, "since", "when it began to hold")
-        try coder.field(4, &upstreamBytes, "upstream_bytes", "waiting for the server")
-        try coder.field(5, &downstreamBytes, "downstream_bytes", "waiting for the client")
+        try coder.field(4, &upstreamBytes, "upstream_bytes", "bytes held on the way to the server")
+        try coder.field(5, &downstreamBytes, "downstream_bytes", "bytes held on the way to the client")
         try coder.field(6, &upstreamNext)
         try coder.field(7, &downstreamNext)
     }
@@ -145,7 +148,7 @@ extension QueueSnapshot: WireMessage {
         try coder.field(3, &pendingCount, "queued", "how many operations follow it", after: "current")
         try coder.field(4, &pendingBytes, "pending_bytes", "the bytes of all of them")
         try coder.field(5, &completed, "completed", "how many operations were completed")
-        try coder.field(6, &since, "since", "when it last became empty or stopped being empty")
+        try coder.field(6, &since, "since", "when it last became empty or non-empty")
         try coder.field(7, &barrier, "tls_barrier", "how many operations come before startTLS", after: "completed")
     }
 }
@@ -156,11 +159,11 @@ extension OperationSnapshot: WireMessage {
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &id, "operation", "its number")
         try coder.field(2, &kind, "kind", "the kind of read, or `write`")
-        try coder.exactField(3, &tag, "tag", "the number that the program gave it")
+        try coder.exactField(3, &tag, "tag", "the number the program gave it")
         try coder.field(4, &done, "done_bytes", "how much is done")
         try coder.field(5, &total, "total_bytes", "how much there is to do")
         try coder.field(6, &isStanding, "standing", "whether it takes all input until it is removed")
-        try coder.field(7, &isAsking, "awaiting_verdict", "whether it timed out, and waits for an answer")
+        try coder.field(7, &isAsking, "awaiting_verdict", "whether it timed out and awaits an answer")
         try coder.field(8, &timeout, "timeout_s", "its timeout")
         try coder.field(9, &started, "started", "when it began")
         try coder.field(10, &deadline, "deadline", "when it times out")
@@ -174,11 +177,11 @@ extension ActivitySnapshot: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &lastByte, "last_byte", "when a byte was last transferred")
-        try coder.field(2, &unreadSince, "unread_since", "since when bytes are unread")
-        try coder.field(3, &peerClosed, "peer_closed", "when the peer's FIN came")
+        try coder.field(2, &unreadSince, "unread_since", "since when bytes have been unread")
+        try coder.field(3, &peerClosed, "peer_closed", "when the peer's FIN arrived")
         try coder.field(4, &operationRate, "operations_per_s", "completed operations")
         try coder.field(5, &queueRate, "queued_bytes_per_s", "the growth of the write queue")
-        try coder.field(6, &idleTimeout, "idle_timeout_s", "after how long without a byte it ends")
+        try coder.field(6, &idleTimeout, "idle_timeout_s", "after how long without a byte it is closed")
         try coder.field(7, &isKeptAlive, "keepalive", "whether the kernel probes an idle peer")
     }
 }
@@ -190,7 +193,7 @@ extension CallbackSnapshot: WireMessage {
         try coder.field(1, &isHeard, "has_receiver", "whether the current read has a receiver")
         try coder.field(2, &lag, "lag_s", "of the delegate's queue; null if callbacks run on the engine's")
         try coder.field(3, &ran, "last_batch", "when callbacks last ran")
-        try coder.field(4, &undelivered, "undelivered_bytes", "bytes that are not delivered yet")
+        try coder.field(4, &undelivered, "undelivered_bytes", "bytes not delivered yet")
     }
 }
 
@@ -215,7 +218,7 @@ extension KernelSnapshot: WireMessage {
             4, &state, "state", "`ESTAB` for every connected Unix-domain socket, half-closed ones too", after: "")
         try coder.field(5, &roundTripTime, "rtt_ms", "the round-trip time")
         try coder.field(6, &congestionWindow, "cwnd", "the congestion window, in segments")
-        try coder.field(7, &retransmits, "retrans", "segments that were sent again")
+        try coder.field(7, &retransmits, "retrans", "retransmitted segments")
         try coder.field(
             8, &receiverWindowLimited, "rwnd_limited_share", "how much of the time the peer's window limited sending")
         try coder.field(9, &bytesSent, "bytes_sent", "retransmissions included")
@@ -225,7 +228,7 @@ extension KernelSnapshot: WireMessage {
             12, &drops, "drops", "datagrams that the kernel dropped for lack of room (`skmem` d); null for streams")
         try coder.field(13, &receiveBuffer, "rcvbuf", "`skmem` rb")
         try coder.field(
-            14, &sendBufferLimited, "sndbuf_limited_share", "how much of the time the send buffer did",
+            14, &sendBufferLimited, "sndbuf_limited_share", "how much of the time the send buffer limited sending",
             after: "rwnd_limited_share")
         try coder.field(
             15, &isApplicationLimited, "app_limited", "whether the application limits sending",
@@ -255,7 +258,7 @@ extension ConnectSnapshot: WireMessage {
     package static var blank: ConnectSnapshot { ConnectSnapshot() }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &resolvedIn, "resolved_in_s", "how long resolving took")
+        try coder.field(1, &resolvedIn, "resolved_in_s", "how long name resolution took")
         try coder.field(2, &addressCount, "addresses", "how many addresses there are")
         try coder.field(3, &attempts, "attempts", "the addresses that were tried")
         try coder.field(4, &deadline, "deadline", "when connecting times out", after: "resolved_in_s")
@@ -340,17 +343,18 @@ extension EngineCounters: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &turns, "turns", "the engine's turns")
-        try coder.field(2, &readinessEvents, "readiness_events", "events of the kernel")
-        try coder.field(3, &commands, "commands", "commands that were carried out")
+        try coder.field(2, &readinessEvents, "readiness_events", "kernel events")
+        try coder.field(3, &commands, "commands", "commands executed")
         try coder.field(4, &opened, "opened", "sessions that began")
         try coder.field(5, &closed, "closed", "sessions that ended")
         try coder.field(6, &received, "received_bytes", "by all sessions")
         try coder.field(7, &sent, "sent_bytes", "by all sessions")
         try coder.field(
-            8, &descriptorsRefused, "descriptors_refused", "how often the process or the system had no descriptor left")
+            8, &descriptorsRefused, "descriptors_refused",
+            "how many times the process or the system ran out of descriptors")
         try coder.field(
             9, &unfinishedMessageBytes, "unfinished_message_bytes",
-            "what unfinished messages take up now, without the first 64 KiB of each")
+            "the memory used by unfinished messages now, without the first 64 KiB of each")
         try coder.field(
             10, &messagesWithoutRoom, "messages_without_room",
             """

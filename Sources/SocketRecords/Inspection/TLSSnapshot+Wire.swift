@@ -24,7 +24,7 @@ extension TLSSnapshot: WireMessage {
         try coder.field(16, &isResumed, "resumed", "whether an earlier session was resumed")
         try coder.field(17, &plaintextReceived, "plaintext_received_bytes", "without TLS")
         try coder.field(18, &plaintextSent, "plaintext_sent_bytes", "without TLS")
-        try coder.field(19, &pendingWireBytes, "pending_wire_bytes", "encrypted, and not yet with the kernel")
+        try coder.field(19, &pendingWireBytes, "pending_wire_bytes", "encrypted, but not yet handed to the kernel")
         try coder.field(20, &hasSentCloseNotify, "close_notify_sent", "whether it was")
         try coder.field(21, &hasReceivedCloseNotify, "close_notify_received", "whether it was")
     }
@@ -40,8 +40,8 @@ extension TLSCertificate: WireMessage {
     }
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
-        try coder.field(1, &subject, "subject", "whose it is")
-        try coder.field(2, &issuer, "issuer", "who signed it")
+        try coder.field(1, &subject, "subject", "its subject")
+        try coder.field(2, &issuer, "issuer", "its issuer")
         try coder.field(3, &names, "names", "the names it is valid for")
         try coder.field(4, &notBefore)
         try coder.field(5, &notAfter)

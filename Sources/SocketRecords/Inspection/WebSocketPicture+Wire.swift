@@ -7,7 +7,7 @@ extension WebSocketPicture: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &role, "role", "which side it is")
-        try coder.field(2, &stage, "stage", "its stage of life")
+        try coder.field(2, &stage, "stage", "its state")
         try coder.field(3, &target, "target", "the requested resource")
         request = request?.withoutSecrets
         response = response?.withoutSecrets
@@ -19,7 +19,7 @@ extension WebSocketPicture: WireMessage {
         try coder.field(9, &headBytes)
         try coder.field(10, &openingDeadline, "opening_deadline", "when the handshake times out")
         try coder.field(11, &openedIn, "opened_in_s", "how long it took")
-        try coder.field(12, &undeliveredBytes, "undelivered_bytes", "what the delegate has not taken yet")
+        try coder.field(12, &undeliveredBytes, "undelivered_bytes", "bytes the delegate has not taken yet")
         try coder.inlined(13, &traffic)
         try coder.field(14, &report)
         try coder.field(15, &observation, "observed", "for a WebSocket that is only forwarded")
@@ -31,8 +31,8 @@ extension WebSocketObservation: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &sending, "sending", "the message that the program sends")
-        try coder.field(2, &receivedFailure, "received_failure", "why what is received is not decoded any more")
-        try coder.field(3, &sentFailure, "sent_failure", "why what is sent is not decoded any more")
+        try coder.field(2, &receivedFailure, "received_failure", "why received bytes are no longer decoded")
+        try coder.field(3, &sentFailure, "sent_failure", "why sent bytes are no longer decoded")
         try coder.field(4, &receivedSkipped, "received_not_inflated", "messages that were not decompressed")
         try coder.field(5, &sentSkipped, "sent_not_inflated", "messages that were not decompressed")
     }
@@ -73,14 +73,14 @@ extension WebSocketSnapshot: WireMessage {
         try coder.field(6, &received, "received", "what was received")
         try coder.field(7, &sent, "sent", "what was sent")
         try coder.field(8, &queuedMessages, "queued_messages", "messages that wait to be sent")
-        try coder.field(9, &bufferedBytes, "buffered_bytes", "encoded, and not yet with the kernel")
+        try coder.field(9, &bufferedBytes, "buffered_bytes", "encoded, but not yet handed to the kernel")
         try coder.field(10, &heldBytes, "held_bytes", "of a message that is not complete yet")
         try coder.field(11, &discardedBytes, "discarded_bytes", "received after the end")
-        try coder.field(12, &pendingPings, "pings_unanswered", "pings whose pong has not come")
+        try coder.field(12, &pendingPings, "pings_unanswered", "pings without a pong yet")
         try coder.field(13, &roundTrip, "rtt_ms", "the round-trip time of the last ping")
         try coder.field(
-            14, &supersededPings, "pings_superseded", "pings before whose pong a newer ping was sent",
-            after: "pings_unanswered")
+            14, &supersededPings, "pings_superseded",
+            "pings that were followed by a newer ping before their pong arrived", after: "pings_unanswered")
         try coder.field(15, &closeSent)
         try coder.field(16, &closeReceived)
         try coder.field(17, &closeOrigin)
@@ -99,7 +99,7 @@ extension WebSocketMessageProgress: WireMessage {
         try coder.field(1, &id, "message", "its number")
         try coder.field(2, &type, "type", "its type")
         try coder.field(3, &isCompressed, "compressed", "whether it is")
-        try coder.field(4, &fragments, "frames", "how many of it have come")
+        try coder.field(4, &fragments, "frames", "how many of its frames have arrived")
         try coder.field(5, &bytes, "bytes", "of the message")
         try coder.field(6, &wireBytes, "payload_bytes", "in frames")
     }
@@ -128,7 +128,7 @@ extension WebSocketCounters: WireMessage {
             3, &compressedMessages, "compressed_messages", "how many of them were compressed", after: "messages")
         try coder.field(4, &messageBytes, "message_bytes", "of messages")
         try coder.field(5, &payloadBytes, "payload_bytes", "in frames")
-        try coder.field(6, &wireBytes, "wire_bytes", "frames with their heads")
+        try coder.field(6, &wireBytes, "wire_bytes", "frames including their headers")
         try coder.field(7, &pings, "pings", "pings")
         try coder.field(8, &pongs, "pongs", "pongs")
     }

@@ -79,7 +79,7 @@ extension Breakpoint: CustomStringConvertible {
         var filter: [String] = []
         var direction: FaultDirection?
         while true {
-            let word = try reader.next("on and a point are missing, as in on bytes 4711")
+            let word = try reader.next("'on' and a point are missing, as in on bytes 4711")
             if word.kind == .plain, word.text == "on" { break }
             if word.kind == .plain, let way = FaultDirection(rawValue: word.text) {
                 guard direction == nil else { throw word.problem("the direction is already given") }
@@ -91,7 +91,7 @@ extension Breakpoint: CustomStringConvertible {
             }
         }
         let point = try point(&reader)
-        if let extra = try reader.next() { throw extra.problem("nothing may follow the point") }
+        if let extra = try reader.next() { throw extra.problem("unexpected word after the point") }
         return Breakpoint(point, direction, filter: filter.joined(separator: " "))
     }
 

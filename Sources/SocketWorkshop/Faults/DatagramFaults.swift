@@ -74,6 +74,7 @@ package struct DatagramFaults: Sendable {
         case .datagrams, .both: break
         case .streams, .listeners: return
         }
+        guard !fault.rule.conditions.contains(where: \.choosesExchanges) else { return }
         var gate = Gate()
         for condition in fault.rule.conditions {
             switch condition {

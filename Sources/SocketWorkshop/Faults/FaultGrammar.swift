@@ -35,7 +35,7 @@ struct FaultGrammar {
 
     private mutating func finish(_ word: FaultReader.Word, _ effect: FaultEffect) throws(FaultProblem) -> FaultRule {
         if let extra = try reader.next() {
-            throw extra.problem("\(word.text) is \(FaultWord.effect(effect).usage); nothing may follow it")
+            throw extra.problem("\(word.text) is \(FaultWord.effect(effect).usage); unexpected word after it")
         }
         if let problem = FaultRule(effect, direction, when: conditions).contradiction { throw word.problem(problem) }
         return FaultRule(effect, direction, when: conditions)
@@ -44,7 +44,7 @@ struct FaultGrammar {
     private func unknown(_ word: FaultReader.Word) -> FaultProblem {
         if word.text.hasPrefix("#") {
             return word.problem(
-                "a rule counts connections as they come: write connection N instead; a breakpoint takes id:"
+                "a rule counts connections as they arrive: write connection N instead; only a breakpoint takes id:"
                     + word.text.dropFirst())
         }
         let known = FaultWord.names(.condition, .direction, .effect, .datagrams)
@@ -65,6 +65,13 @@ struct FaultGrammar {
         case "match": return .match(try reader.pattern(after: name))
         case "frame": return .frame(try reader.frame(after: name))
         case "prob": return .probability(try reader.share(after: name))
+        case "on":
+            guard try reader.accept("exchange") else {
+                throw word.problem("on exchange N is a condition, as in on exchange 3; breakpoints are not rules")
+            }
+            return .exchange(try reader.number(after: "exchange"))
+        case "after" where try reader.accept("question"):
+            return .question(try reader.pattern(after: "question"))
         case "after":
             let value = try reader.next("after needs bytes or a time after it, as in after 1K or after 5s")
             if let size = FaultReader.size(value) { return .afterBytes(size) }
@@ -137,7 +144,7 @@ struct FaultGrammar {
         let word = try reader.peek()
         let pattern = try reader.pattern(after: "replace")
         if case .expression(let expression) = pattern, expression.matches([]), let word {
-            throw word.problem("also matches zero bytes, which cannot be replaced")
+            throw word.problem("also matches the empty string, which cannot be replaced")
         }
         guard try reader.accept("with") else {
             guard let word = try reader.next() else {
@@ -160,6 +167,8 @@ extension FaultCondition {
         case .afterBytes, .afterTime: "after"
         case .match: "match"
         case .frame: "frame"
+        case .exchange: "exchange"
+        case .question: "question"
         case .probability: "prob"
         }
     }
@@ -168,7 +177,7 @@ extension FaultCondition {
     var choosesConnections: Bool {
         switch self {
         case .connection, .every, .first, .peer: true
-        case .afterBytes, .afterTime, .match, .frame, .probability: false
+        case .afterBytes, .afterTime, .match, .frame, .exchange, .question, .probability: false
         }
     }
 }
@@ -179,6 +188,7 @@ extension FaultRule {
         let isAfterTimeOnly = conditions.allSatisfy { if case .afterTime = $0 { true } else { false } }
         let isDrawn = conditions.contains { if case .probability = $0 { true } else { false } }
         let hasFrame = conditions.contains { if case .frame = $0 { true } else { false } }
+        let hasQuestion = conditions.contains { if case .question = $0 { true } else { false } }
         switch effect {
         case .noAccept where direction != nil || !isAfterTimeOnly:
             return "no-accept applies to the listener: it takes no direction and no condition except after TIME"
@@ -190,9 +200,13 @@ extension FaultRule {
         }):
             return "refuse happens before any byte: it takes connection, every, first, peer and prob only"
         case .loss where isDrawn, .duplicate where isDrawn, .reorder where isDrawn:
-            return "\(effect.name) has a probability of its own; leave out prob"
+            return "\(effect.name) has a probability of its own; omit prob"
         case _ where effect.carrier == .datagrams && hasFrame:
             return "\(effect.name) is for datagrams, which have no WebSocket frames"
+        case _ where effect.carrier == .datagrams && conditions.contains(where: \.choosesExchanges):
+            return "\(effect.name) is for datagrams, which have no requests and answers"
+        case _ where hasQuestion && direction == .upstream:
+            return "after question is about answers, which go downstream"
         default: return nil
         }
     }

@@ -148,8 +148,13 @@ package struct FaultPipeline: Sendable {
 
     /// Handles bytes from the sender.
     package mutating func receive(_ bytes: [UInt8], _ now: MonotonicTime) -> [Action] {
+        receive(bytes, of: FaultTalk.Place(), now)
+    }
+
+    /// Handles bytes from the sender that belong to this exchange.
+    mutating func receive(_ bytes: [UInt8], of talk: FaultTalk.Place, _ now: MonotonicTime) -> [Action] {
         guard !bytes.isEmpty else { return run(now) }
-        source.append(.bytes(bytes[...], FaultStage.Marks()))
+        source.append(.bytes(bytes[...], FaultStage.Marks(talk: talk)))
         sourceBytes += bytes.count
         sent += UInt64(bytes.count)
         if !isOver { reads.append(sent) }

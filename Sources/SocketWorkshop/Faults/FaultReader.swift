@@ -44,7 +44,7 @@ struct FaultReader {
         guard characters.count <= Self.longest else {
             throw FaultProblem(
                 word: String(text.prefix(20)) + "...", column: 1,
-                message: "a rule has at most \(Self.longest) characters")
+                message: "a rule can have at most \(Self.longest) characters")
         }
     }
 
@@ -117,7 +117,7 @@ struct FaultReader {
         index += 1
         let word = Word(kind: kind, text: String(text), typed: string(start..<index), column: start + 1)
         guard index == characters.count || characters[index] == " " || characters[index] == "\t" else {
-            throw word.problem("must be followed by a blank")
+            throw word.problem("must be followed by a space")
         }
         return word
     }
@@ -229,7 +229,7 @@ extension FaultReader {
     }
 
     mutating func pattern(after name: String) throws(FaultProblem) -> BytePattern {
-        let word = try next("\(name) needs /RE/, hex:BYTES or a text after it")
+        let word = try next("\(name) needs /RE/, hex:BYTES or text after it")
         guard word.kind != .expression else {
             guard !word.text.isEmpty else { throw word.problem("write a regular expression between the slashes") }
             do throws(Pattern.Failure) {
@@ -240,7 +240,7 @@ extension FaultReader {
         }
         let bytes = try Self.bytes(word)
         guard !bytes.isEmpty, bytes.count <= Self.longestLiteral else {
-            throw word.problem("\(name) needs 1 to \(Self.longestLiteral) bytes to look for")
+            throw word.problem("\(name) needs 1 to \(Self.longestLiteral) bytes to search for")
         }
         return .literal(bytes)
     }

@@ -46,6 +46,10 @@ package enum FaultCondition: Equatable, Sendable {
     case match(BytePattern)
     /// At WebSocket frames of this kind.
     case frame(FaultFrame)
+    /// During the nth question and its answer, counted from 1.
+    case exchange(UInt64)
+    /// During answers to questions in whose first bytes this is found.
+    case question(BytePattern)
     /// Only with this probability. See `FaultEffect.isDrawnByRange`.
     case probability(Double)
 }
@@ -93,7 +97,7 @@ package enum FaultEffect: Hashable, Sendable {
     case truncate(UInt64)
 }
 
-/// A pattern of bytes to look for.
+/// A pattern of bytes to search for.
 package enum BytePattern: Hashable, Sendable {
     /// Exactly these bytes, wherever they are.
     case literal([UInt8])

@@ -69,6 +69,7 @@ extension FaultStage {
 
     private mutating func limit(_ piece: FaultTrigger.Piece, to most: UInt64) {
         guard piece.hasBegun else { return append(piece.bytes[...]) }
+        if trigger.choosesExchanges, piece.isPoint { left = nil }
         let allowed = left ?? most
         let passing = Int(min(allowed, UInt64(piece.bytes.count)))
         append(piece.bytes.prefix(passing))
@@ -85,12 +86,7 @@ extension FaultStage {
     }
 
     mutating func applyEnd(_ now: MonotonicTime) {
-        if var scanner = replacing, case .fault(.replace(_, let bytes)) = kind {
-            var segments: [MatchScanner.Segment] = []
-            scanner.finish(into: &segments)
-            replacing = scanner
-            add(segments, with: bytes)
-        }
+        if case .fault(.replace(_, let bytes)) = kind { finishReplacing(with: bytes) }
         guard !isShut else { return }
         switch kind {
         case .fault(.slowClose(let time)):
@@ -136,8 +132,23 @@ extension FaultStage {
         return bytes
     }
 
+    /// Searches what is held for `replace` as it is.
+    private mutating func finishReplacing(with bytes: [UInt8]) {
+        guard var scanner = replacing else { return }
+        var segments: [MatchScanner.Segment] = []
+        scanner.finish(into: &segments)
+        replacing = scanner
+        add(segments, with: bytes)
+    }
+
     private mutating func replace(_ piece: FaultTrigger.Piece, with bytes: [UInt8]) {
         guard var scanner = replacing else { return append(piece.bytes[...]) }
+        // What is found must lie within the exchange.
+        if trigger.choosesExchanges, !hasFrame, piece.hasBegun != (replacesFrom != nil) {
+            finishReplacing(with: bytes)
+            replacesFrom = piece.hasBegun ? piece.offset : nil
+            if let former = replacing { scanner = former }
+        }
         if replacesFrom == nil, piece.hasBegun { replacesFrom = piece.offset }
         if hasFrame, piece.isHit { framesToChange.append(piece.offset) }
         var segments: [MatchScanner.Segment] = []

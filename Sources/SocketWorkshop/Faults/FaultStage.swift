@@ -19,6 +19,8 @@ struct FaultStage {
         var isApart = false
         /// Whether the user wrote them here.
         var isOurs = false
+        /// The exchange that they belong to.
+        var talk = FaultTalk.Place()
     }
 
     /// What passes from stage to stage.
@@ -187,7 +189,9 @@ struct FaultStage {
         guard !isOff else { return append(item) }
         var pieces: [FaultTrigger.Piece] = []
         switch item {
-        case .bytes(let bytes, _): trigger.scan(Array(bytes), now, &pieces)
+        case .bytes(let bytes, let marks):
+            trigger.enter(marks.talk)
+            trigger.scan(Array(bytes), now, &pieces)
         case .end: trigger.finish(now, &pieces)
         case .reset: return
         }

@@ -9,6 +9,11 @@ extension FaultRule: CustomStringConvertible {
     }
 }
 
+extension FaultRule {
+    /// The direction, if one is given, and the effect: `downstream latency 200ms`.
+    package var aimedEffect: String { (direction.map { "\($0.rawValue) " } ?? "") + effect.description }
+}
+
 extension FaultCondition: CustomStringConvertible {
     package var description: String {
         switch self {
@@ -20,6 +25,8 @@ extension FaultCondition: CustomStringConvertible {
         case .afterTime(let time): "after \(FaultText.time(time))"
         case .match(let pattern): "match \(pattern)"
         case .frame(let kind): "frame \(kind.rawValue)"
+        case .exchange(let number): "on exchange \(number)"
+        case .question(let pattern): "after question \(pattern)"
         case .probability(let share): "prob \(share)"
         }
     }

@@ -23,6 +23,12 @@ struct FaultTrigger {
     /// The number of bytes that came in, and of those that went out as pieces.
     private var received: UInt64
     private var passed: UInt64
+    /// The number of the exchange that a rule applies to, and what must be in its question.
+    private let exchange: UInt64?
+    private let question: BytePattern?
+    private var place = FaultTalk.Place()
+    /// Whether the present bytes are of an exchange that the rule applies to.
+    private var isWithin = false
     private(set) var hasBegun = false
 
     /// - Parameters:
@@ -30,16 +36,19 @@ struct FaultTrigger {
     ///   - start: How many bytes had passed in this direction before the trigger was created.
     init(_ conditions: [FaultCondition], _ direction: FaultDirection, began: MonotonicTime, from start: UInt64 = 0) {
         var (bytes, time, pattern, frame) = (UInt64(0), MonotonicTime?.none, BytePattern?.none, FaultFrame?.none)
+        var (exchange, question) = (UInt64?.none, BytePattern?.none)
         for condition in conditions {
             switch condition {
             case .afterBytes(let count): bytes = count
             case .afterTime(let after): time = began + after
             case .match(let found): pattern = found
             case .frame(let kind): frame = kind
+            case .exchange(let number): exchange = number
+            case .question(let found): question = found
             case .connection, .every, .first, .peer, .probability: break
             }
         }
-        (afterBytes, afterTime) = (bytes, time)
+        (afterBytes, afterTime, self.exchange, self.question) = (bytes, time, exchange, question)
         (received, passed) = (start, start)
         if pattern != nil || frame != nil { scanner = MatchScanner(pattern, frame: frame, direction) }
     }
@@ -58,13 +67,29 @@ struct FaultTrigger {
     }
 
     /// When it takes effect without another byte, or `nil` if never or already.
-    var due: MonotonicTime? { scanner == nil && !hasBegun && received >= afterBytes ? afterTime ?? .distantPast : nil }
+    var due: MonotonicTime? {
+        guard scanner == nil, !choosesExchanges, !hasBegun, received >= afterBytes else { return nil }
+        return afterTime ?? .distantPast
+    }
 
     /// Returns the point that is reached without another byte, or `nil`.
     mutating func poll(_ now: MonotonicTime) -> Piece? {
         guard let due, due <= now else { return nil }
         hasBegun = true
         return Piece(bytes: [], offset: passed, isPoint: true, isHit: true, hasBegun: true)
+    }
+
+    /// Whether it takes effect during some exchanges only. It then begins anew in each of them.
+    var choosesExchanges: Bool { exchange != nil || question != nil }
+
+    /// Notes the exchange that the next bytes belong to.
+    mutating func enter(_ place: FaultTalk.Place) {
+        guard choosesExchanges, place != self.place else { return }
+        self.place = place
+        hasBegun = false
+        isWithin =
+            place.number > 0 && (exchange.map { $0 == place.number } ?? true)
+            && (question.map { place.question.map($0.matches) ?? false } ?? true)
     }
 
     /// Scans the next bytes. Some may be held until more arrive.
@@ -75,6 +100,7 @@ struct FaultTrigger {
             scanner?.scan(bytes, into: &segments)
             return emit(segments, now, &pieces)
         }
+        guard !choosesExchanges else { return scanWithin(bytes, now, &pieces) }
         guard !hasBegun else { return emitHit(bytes, &pieces) }
         guard received + UInt64(bytes.count) >= afterBytes else {
             received += UInt64(bytes.count)
@@ -89,6 +115,19 @@ struct FaultTrigger {
         if hasBegun { return emitHit(rest, &pieces) }
         received += UInt64(rest.count)
         emitPlain(rest, &pieces)
+    }
+
+    /// Scans bytes of one exchange.
+    private mutating func scanWithin(_ bytes: [UInt8], _ now: MonotonicTime, _ pieces: inout [Piece]) {
+        let isOpen = isWithin && (afterTime.map { $0 <= now } ?? true)
+        let before = isOpen ? Int(clamping: afterBytes - min(afterBytes, received)) : bytes.count
+        let (plain, rest) = (bytes.prefix(before), bytes.dropFirst(before))
+        received += UInt64(plain.count)
+        if !plain.isEmpty { emitPlain(Array(plain), &pieces) }
+        guard !rest.isEmpty else { return }
+        guard !hasBegun else { return emitHit(Array(rest), &pieces) }
+        received += UInt64(rest.count)
+        emitPoint(Array(rest), header: 0, &pieces)
     }
 
     /// Handles the end of the stream by releasing the held bytes.
@@ -111,7 +150,8 @@ struct FaultTrigger {
 
     private mutating func emit(_ segments: [MatchScanner.Segment], _ now: MonotonicTime, _ pieces: inout [Piece]) {
         for segment in segments {
-            let isOpen = passed >= afterBytes && (afterTime.map { $0 <= now } ?? true)
+            let isOpen =
+                passed >= afterBytes && (afterTime.map { $0 <= now } ?? true) && (isWithin || !choosesExchanges)
             switch segment {
             case .plain(let bytes): emitPlain(bytes, &pieces)
             case .match(let bytes) where !isOpen: emitPlain(bytes, &pieces)

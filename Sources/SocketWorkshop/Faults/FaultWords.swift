@@ -25,52 +25,57 @@ package struct FaultWord: Sendable {
     }
 
     package static let all: [FaultWord] = [
-        FaultWord(.condition, "connection N", "on the nth connection, counted from 1"),
-        FaultWord(.condition, "every N", "on every nth connection"),
+        FaultWord(.condition, "connection N", "on the Nth connection, counting from 1"),
+        FaultWord(.condition, "every N", "on every Nth connection"),
         FaultWord(.condition, "first N", "on the first N connections"),
-        FaultWord(.condition, "peer CIDR", "on clients of this network, as in 10.0.0.0/8"),
+        FaultWord(.condition, "peer CIDR", "on clients in this network, as in 10.0.0.0/8"),
         FaultWord(
             .condition, "after BYTES|TIME",
             "after this many bytes in this direction (1K), or this long after the start (5s)"),
         FaultWord(
-            .condition, "match /RE/|hex:BYTES|TEXT", "where this is found; /RE/ within one line or WebSocket frame"),
+            .condition, "match /RE/|hex:BYTES|TEXT", "where this occurs; /RE/ within one line or WebSocket frame"),
         FaultWord(.condition, "frame text|binary|ping|pong|close", "at WebSocket frames of this kind"),
-        FaultWord(.condition, "prob P", "with this probability, as in 0.1"),
+        FaultWord(.condition, "on exchange N", "during the Nth request and its answer on a connection"),
+        FaultWord(
+            .condition, "after question /RE/|hex:BYTES|TEXT",
+            "during answers to requests with this in their first 256 bytes"),
+        FaultWord(.condition, "prob P", "with probability P, as in 0.1"),
         FaultWord(.direction, "upstream", "toward the server, the side that accepted"),
         FaultWord(.direction, "downstream", "toward the client, the side that connected"),
         FaultWord(
-            .effect, "latency TIME [jitter TIME]", "delay delivery by TIME, in each direction unless one is named"),
-        FaultWord(.effect, "bandwidth RATE", "deliver at most RATE bytes a second"),
+            .effect, "latency TIME [jitter TIME]", "delay delivery by TIME, in both directions unless one is given"),
+        FaultWord(.effect, "bandwidth RATE", "deliver at most RATE bytes per second"),
         FaultWord(.effect, "slice N [vary M] [every TIME]", "deliver in pieces of N bytes, give or take M"),
         FaultWord(.effect, "dribble [every TIME]", "deliver byte by byte: slice 1"),
-        FaultWord(.effect, "stall [TIME]", "read nothing from the sender, so that its window closes"),
-        FaultWord(.effect, "limit BYTES", "deliver BYTES more, then FIN"),
-        FaultWord(.effect, "reset", "end both sides with RST"),
-        FaultWord(.effect, "half-close", "send FIN, and deliver nothing more this way"),
+        FaultWord(.effect, "stall [TIME]", "stop reading from the sender, so that the window closes"),
+        FaultWord(.effect, "limit BYTES", "deliver BYTES more, then send FIN"),
+        FaultWord(.effect, "reset", "reset both sides (RST)"),
+        FaultWord(.effect, "half-close", "send FIN, and deliver nothing more in this direction"),
         FaultWord(.effect, "slow-close TIME", "delay FIN by TIME"),
-        FaultWord(.effect, "corrupt N bits", "flip N bits of each KiB, or of the match"),
-        FaultWord(.effect, "insert BYTES", "deliver these bytes before the others"),
-        FaultWord(.effect, "replace /RE/|BYTES with BYTES", "deliver other bytes in place of these"),
-        FaultWord(.effect, "refuse", "accept the connection, then end it with RST"),
-        FaultWord(.effect, "no-accept", "accept no connection"),
-        FaultWord(.datagrams, "loss P", "drop datagrams with this probability"),
-        FaultWord(.datagrams, "duplicate P", "deliver datagrams twice with this probability"),
-        FaultWord(.datagrams, "reorder P TIME", "delay datagrams by TIME with this probability, while others pass"),
+        FaultWord(.effect, "corrupt N bits", "flip N bits in each KiB, or in the match"),
+        FaultWord(.effect, "insert BYTES", "deliver these bytes first"),
+        FaultWord(.effect, "replace /RE/|BYTES with BYTES", "deliver other bytes instead of the matching ones"),
+        FaultWord(.effect, "refuse", "accept the connection, then reset it"),
+        FaultWord(.effect, "no-accept", "accept no connections"),
+        FaultWord(.datagrams, "loss P", "drop each datagram with probability P"),
+        FaultWord(.datagrams, "duplicate P", "deliver each datagram twice with probability P"),
+        FaultWord(.datagrams, "reorder P TIME", "delay datagrams by TIME with probability P, letting others overtake"),
         FaultWord(.datagrams, "delay TIME", "delay datagrams by TIME"),
         FaultWord(.datagrams, "truncate N", "deliver only the first N bytes of a datagram"),
-        FaultWord(.point, "accept", "before anything is done with a new connection"),
+        FaultWord(.point, "accept", "before a new connection is handled"),
         FaultWord(.point, "connect", "once the connection is established"),
         FaultWord(.point, "bytes N", "after N bytes in this direction"),
-        FaultWord(.point, "match /RE/|hex:BYTES|TEXT", "where this is found"),
+        FaultWord(.point, "match /RE/|hex:BYTES|TEXT", "where this occurs"),
         FaultWord(.point, "frame text|binary|ping|pong|close", "at WebSocket frames of this kind"),
         FaultWord(.point, "fin", "at the sender's FIN"),
-        FaultWord(.point, "reset", "when one side is reset"),
+        FaultWord(.point, "reset", "when one side sends RST"),
         FaultWord(.point, "timeout", "when an operation times out"),
         FaultWord(.point, "write-blocked", "when the receiver accepts no more bytes"),
     ]
 
     package static func names(_ parts: Part...) -> [String] {
-        all.filter { parts.contains($0.part) }.map(\.name)
+        // Two conditions begin with the same word.
+        all.filter { parts.contains($0.part) }.map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// Returns the row of an effect.

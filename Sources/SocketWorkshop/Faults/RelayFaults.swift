@@ -34,6 +34,8 @@ package struct RelayFaults: Sendable {
     private var breaks: [NumberedBreak] = []
     /// The rules that apply to the connection.
     private var rules: [NumberedFault] = []
+    /// The questions and answers, if a rule applies to some of them.
+    private var talk: FaultTalk?
     private var kept: [Kept] = []
     private var keptSince: (breakpoint: Int, since: MonotonicTime)?
     /// The directions that are held, as far as reported, and the breakpoint and time of the first hold.
@@ -76,9 +78,13 @@ package struct RelayFaults: Sendable {
     // MARK: Rules and breakpoints
 
     /// Adds a rule. Has no effect if the connection already has it, because it began after the rule was recorded.
-    package mutating func add(_ rule: NumberedFault) {
+    /// - Parameter former: The exchanges of a connection that is under way, or `nil` if they are not known.
+    package mutating func add(_ rule: NumberedFault, after former: ExchangeSnapshot? = nil) {
         guard !rules.contains(where: { $0.number == rule.number }) else { return }
         rules.append(rule)
+        if talk == nil, rule.rule.conditions.contains(where: \.choosesExchanges) {
+            talk = FaultTalk(isUnderWay: upstream.sent > 0 || downstream.sent > 0, former)
+        }
         for leg in Self.legs { self[leg].add(rule) }
     }
 
@@ -108,7 +114,8 @@ package struct RelayFaults: Sendable {
     }
 
     package mutating func receive(_ bytes: [UInt8], from leg: Leg, _ now: MonotonicTime) -> [Action] {
-        act(leg, self[leg].receive(bytes, now), now)
+        let place = talk?.pass(leg, bytes, now) ?? FaultTalk.Place()
+        return act(leg, self[leg].receive(bytes, of: place, now), now)
     }
 
     /// Handles the FIN of this leg's peer.
@@ -341,14 +348,14 @@ package struct RelayFaults: Sendable {
         var snapshot = FaultSnapshot()
         let tallies = upstream.tallies + downstream.tallies
         snapshot.rules = rules.map { fault in
-            let effect = fault.rule.effect
-            return FaultSnapshot.Rule(
-                number: fault.number, effect: effect.name, text: "\(effect)",
+            FaultSnapshot.Rule(
+                number: fault.number, effect: fault.rule.effect.name, text: fault.rule.aimedEffect,
                 count: tallies.reduce(0) { $0 + ($1.number == fault.number ? $1.count : 0) })
         }
         snapshot.delayedBytes = upstream.delayedBytes + downstream.delayedBytes
         snapshot.droppedBytes = upstream.droppedBytes + downstream.droppedBytes
         snapshot.isLimitedByBuffer = upstream.isLimitedByBuffer || downstream.isLimitedByBuffer
+        snapshot.overlaps = talk?.isOver ?? false
         let breakpoint = upstream.held?.breakpoint ?? downstream.held?.breakpoint ?? keptSince?.breakpoint
         if let breakpoint, let since = heldSince {
             let text = breaks.first { $0.number == breakpoint }.map { "\($0.breakpoint.point)" } ?? ""

@@ -26,7 +26,7 @@ struct PatternGrammar {
 
     mutating func read() throws(Pattern.Failure) -> Node {
         let node = try choice()
-        if next != nil { throw failure("an unmatched ); \\) means the character") }
+        if next != nil { throw failure("unmatched ); write \\) for a literal )") }
         return node
     }
 
@@ -61,7 +61,7 @@ struct PatternGrammar {
         if case .require = node { throw failure("nothing to repeat before \(shown(units[begin..<index]))") }
         // Lazy and greedy repetition don't differ in whether a pattern matches.
         _ = accept("?")
-        if try quantifier() != nil { throw failure("one repetition after another; put the first in ( )") }
+        if try quantifier() != nil { throw failure("two repetitions in a row; put the first in ( )") }
         return .repeated(node, least, most)
     }
 
@@ -119,7 +119,7 @@ struct PatternGrammar {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Pattern.deepest else { throw failure("groups are nested too deeply") }
-        if accept("?"), !accept(":") { throw failure("of the groups that begin with (?, only (?: is supported") }
+        if accept("?"), !accept(":") { throw failure("of the groups starting with (?, only (?: is supported") }
         let node = try choice()
         guard accept(")") else { throw failure("a ) is missing") }
         return node
@@ -151,7 +151,7 @@ struct PatternProgram {
     mutating func add(_ node: PatternGrammar.Node) throws(Pattern.Failure) {
         parts += 1
         guard steps.count < Pattern.stepLimit, parts < 20 * Pattern.stepLimit else {
-            throw Pattern.Failure(message: "too large for a regular expression, with its repetitions")
+            throw Pattern.Failure(message: "the regular expression is too large once its repetitions are expanded")
         }
         switch node {
         case .one(let set): steps.append(.one(set))

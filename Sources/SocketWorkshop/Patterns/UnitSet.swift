@@ -99,7 +99,7 @@ struct UnitSet: Equatable, Sendable {
         case "1"..."9":
             throw Pattern.Failure(message: "\\\(scalar): back-references are not supported")
         case "a"..."z", "A"..."Z":
-            throw Pattern.Failure(message: "\\\(scalar): no such escape; there are \\d \\w \\s \\b \\n \\r \\t \\xHH")
+            throw Pattern.Failure(message: "\\\(scalar): no such escape; supported: \\d \\w \\s \\b \\n \\r \\t \\xHH")
         default: return UnitSet(unit, ignoresCase: ignoresCase)
         }
     }
@@ -142,7 +142,7 @@ struct PatternBrackets {
             if at(index, "["), at(index + 1, ":") {
                 set.add(UnitSet(try namedClass(&index)))
             } else if at(index, "["), at(index + 1, ".") || at(index + 1, "=") {
-                throw Self.failure("[. and [= are not supported; \\[ means the character")
+                throw Self.failure("[. and [= are not supported; write \\[ for the character")
             } else {
                 try readRange(&index, &set)
             }

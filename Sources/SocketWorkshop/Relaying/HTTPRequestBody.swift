@@ -39,7 +39,7 @@ package struct HTTPRequestBody: Equatable, Sendable {
                 throw HTTPHeadFault(problem: "the head has both Content-Length and Transfer-Encoding")
             }
             guard last.lowercased() == "chunked" else {
-                throw HTTPHeadFault(problem: "the last coding of Transfer-Encoding is not chunked")
+                throw HTTPHeadFault(problem: "the final transfer coding is not chunked")
             }
             state = .size(0, digits: 0)
         } else {

@@ -15,12 +15,12 @@ package enum SweepTest: String, CaseIterable, Equatable, Sendable {
 
     package var help: String {
         switch self {
-        case .split: "the request is cut in two at every byte, with a pause between the parts"
+        case .split: "the request is split in two at every byte, with a pause between the parts"
         case .dribble: "the request is sent byte by byte"
         case .halfClose: "FIN follows the request"
         case .slowRead: "the answer is read slowly"
         case .pipelined: "the request is sent twice at once"
-        case .reset: "the connection is reset in the middle of the answer, and another one is made"
+        case .reset: "the connection is reset mid-answer, and another one is opened"
         }
     }
 }

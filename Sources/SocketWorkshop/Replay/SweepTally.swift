@@ -1,7 +1,7 @@
 /// The result of one connection of a sweep.
 package struct SweepOutcome: Equatable, Sendable {
     package var answer: [UInt8]
-    /// How the server ended the connection, if it did.
+    /// How the server closed the connection, if it did.
     package var ending: AnswerEnding
     /// Whether it was abandoned while bytes were expected.
     package var isStalled = false

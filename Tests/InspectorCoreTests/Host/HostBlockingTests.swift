@@ -26,7 +26,7 @@ struct HostBlockingTests {
         #expect(Set(verdict.processes.map(\.number)) == [4711, 4712] && Set(verdict.sockets) == [2, 3])
         #expect(
             HostParagraph.lines(verdict) == [
-                "DEADLOCK for at least 11s: worker.py[4712] and api.py[4711] both write and neither reads.",
+                "DEADLOCK for at least 11s: worker.py[4712] and api.py[4711] are both writing, and neither reads.",
                 "  worker.py fd 5: in send of 48M; 3.9M unread in its own receive queue",
                 "  api.py    fd 4: in send of 48M; 3.9M unread in its own receive queue",
                 "Next: py-spy dump --pid 4712",
@@ -165,7 +165,7 @@ struct HostBlockingTests {
         let verdict = try #require(found.first)
         #expect(found.count == 1 && verdict.lint == "write-blocked" && verdict.severity == .warning)
         #expect(verdict.subject == "curl[81]" && verdict.next == "eu-stack -p 81")
-        #expect(verdict.claim == "curl[81] does not read 3.9M")
+        #expect(verdict.claim == "curl[81] has left 3.9M unread")
         #expect(
             verdict.reason?.hasSuffix("server[77] is stuck in send of 48M; socat[78] is stuck in send of 48M") == true)
         #expect(verdict.processes.map(\.number) == [81, 77, 78])

@@ -24,11 +24,11 @@ struct HostConnectionTests {
         #expect(found.first?.claim == "nginx[812] has accepted nothing on :80")
         #expect(
             found.first?.reason?.hasPrefix(
-                "5 connections wait, the limit is 4, 37 dropped; thread 812 is in recv")
+                "5 connections wait, the backlog is 4, 37 dropped; thread 812 is in recv")
                 == true)
         found = Self.listener(.reads(9), waiting: 1).found(at: [10, 11, 11.31])
         #expect(found.map(\.lint) == ["accept-stuck"] && found.first?.severity == .warning)
-        #expect(found.first?.reason?.hasPrefix("1 connection waits, the limit is 128") == true)
+        #expect(found.first?.reason?.hasPrefix("1 connection waits, the backlog is 128") == true)
     }
 
     @Test("a thread that runs for five seconds without a pause while a client waits is a warning")
@@ -45,7 +45,7 @@ struct HostConnectionTests {
         let verdict = try #require(found { _ in 7 }.first)
         #expect(verdict.lint == "loop-stuck" && verdict.severity == .warning)
         #expect(
-            verdict.reason?.hasSuffix("thread 812 is running without a pause for 6.3s") == true,
+            verdict.reason?.hasSuffix("thread 812 is running without pausing for 6.3s") == true,
             "\(verdict)")
         #expect(found { UInt64($0 * 10) }.map(\.severity) == [.note], "it pauses")
         #expect(found { _ in nil }.map(\.severity) == [.note], "it is not known")
@@ -75,10 +75,10 @@ struct HostConnectionTests {
         let verdict = try #require(found.first)
         #expect(found.count == 1 && verdict.lint == "accept-full" && !verdict.sockets.contains(other))
         #expect(
-            verdict.reason?.hasPrefix("3 of 4 listeners of this address: 3 connections wait") == true)
+            verdict.reason?.hasPrefix("3 of 4 listeners on this address: 3 connections wait") == true)
         #expect(verdict.processes.map(\.number).sorted() == [812, 813, 814])
         #expect(
-            verdict.ends.contains { $0.name == "curl" && $0.words.hasPrefix("waits to be accepted") })
+            verdict.ends.contains { $0.name == "curl" && $0.words.hasPrefix("is waiting to be accepted") })
     }
 
     @Test("below the arguments, as another user and of a stopped program it is a note")
@@ -96,6 +96,25 @@ struct HostConnectionTests {
         var stopped = world
         stopped.processes[812]?.threads[0].state = UInt8(ascii: "T")
         #expect(stopped.found().map(\.severity) == [.note])
+    }
+
+    /// Whoever starts a server anew unlinks the path first, while the former one may still have its queue.
+    @Test("a listener of a path is judged by its own queue, not by that of a former one")
+    func formerListener() {
+        var world = HostWorld()
+        world.program(81, "curl", .reads(3))
+        world.program(77, "former.py", .futex)
+        world.program(78, "app.py", .futex)
+        world.queue((81, 3), at: (77, 4), path: "/run/app")
+        #expect(world.judged(at: HostWorld.check).found.flatMap(\.processes).map(\.number) == [77])
+        world.queue((81, 5), at: (78, 4), path: "/run/app")
+        // Its client has just connected, so this queue proves nothing.
+        let found = world.judged(at: HostWorld.check) { world, time in
+            let last = world.sockets.count
+            world[UInt64(last)].receiveQueue = Int64(time >= HostWorld.check.last ?? 0 ? 1 : 0)
+            world[UInt64(last - 1)].listenerInode = time >= HostWorld.check.last ?? 0 ? world[UInt64(last)].inode : 0
+        }.found
+        #expect(found.flatMap(\.processes).map(\.number) == [77], "\(found)")
     }
 
     @Test("who accepts is not accused, nor a full queue that moves")
@@ -212,7 +231,7 @@ struct HostConnectionTests {
         }
         #expect(found([10, 11], held: 200_000).map(\.severity) == [.warning])
         #expect(
-            found([10, 11], held: 200_000)[0].claim == "slow.py[11] lost 100 datagrams within 1s on :514")
+            found([10, 11], held: 200_000)[0].claim == "slow.py[11] lost 100 datagrams in 1s on :514")
         #expect(
             HostParagraph.lines(found([10, 11], held: 200_000)[0]).last?.contains("SO_RCVBUF") == true)
         #expect(found([10, 11], held: 10).map(\.severity) == [.note])
@@ -266,7 +285,7 @@ struct HostConnectionTests {
         connect(18)
         let found = world.found()
         #expect(found.map(\.lint) == ["ports-exhausted"] && found.first?.severity == .warning)
-        #expect(found.first?.reason == "19 of 20 are taken")
+        #expect(found.first?.reason == "19 of 20 are in use")
     }
 
     @Test("a slow reader is a note, and its proxy is none")

@@ -137,6 +137,10 @@ struct HostPairTests {
         }
         #expect(try listed("netns:blue") == 3 && listed("netns:own") == 2 && listed("netns:40265") == 5)
         #expect(try listed("netns:green") == 0 && listed("!netns:blue") == 2)
+        // A port finds what has it at either end.
+        let port = try #require(snapshot.sockets.compactMap(\.local?.port).first { $0 > 1 })
+        let those = snapshot.sockets.count { [$0.local, $0.peer].contains { $0?.port == port } }
+        #expect(try listed(":\(port)") == those && those > 1)
         let row = try #require(snapshot.sockets.first { $0.host?.namespace?.ordinal == 1 })
         #expect(rows.id(of: try #require(row.host).key) == row.id)
         let json = JSON.object(SocketJSON(clock: WallClock()).members(row)).text

@@ -107,7 +107,7 @@ struct HostReadingTests {
         world.set(4711, 7, [(3, Poll.fired | Poll.always)])
         let verdict = try #require(world.found().first)
         #expect(verdict.lint == "unread-unasked")
-        #expect(verdict.sentence.hasSuffix("listens for nothing on it (one-shot, fired and not re-armed)"))
+        #expect(verdict.sentence.hasSuffix("is registered for no events on it (one-shot, fired and not rearmed)"))
     }
 
     @Test("an edge-triggered loop that waits; a loop that is stuck, with its thread's call")

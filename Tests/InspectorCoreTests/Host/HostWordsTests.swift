@@ -33,11 +33,11 @@ struct HostWordsTests {
     func story() {
         #expect(
             Self.looking(Self.quiet()).story(of: 2)
-                == "Nothing is under way. Both ends wait to read. Last to send: web.js[77], 100 B in all, 8s ago. curl[81] "
+                == "Idle: nothing is in transit. Both ends are waiting to read. Last to send: web.js[77], 100 B in all, 8s ago. curl[81] "
                 + "fd 3: thread 81 is in recv of 4.0K, for at least 11s; web.js[77] fd 4: thread 77 is in recv of 4.0K, "
                 + "for at least 11s.")
         let silent = Self.looking(Self.quiet(.futex, sent: [nil, nil])).story(of: 2)
-        #expect(silent?.hasPrefix("Nothing is under way. Neither has sent a byte. curl[81]") == true)
+        #expect(silent?.hasPrefix("Idle: nothing is in transit. Neither has sent a byte. curl[81]") == true)
         #expect(Self.looking(Self.quiet()).story(of: 99) == nil)
         #expect(
             Self.looking(HostReadingTests.unread()).story(of: 3)?.contains("api.py[4711] has 18 B unread")
@@ -71,12 +71,12 @@ struct HostWordsTests {
         #expect(
             try lines(1).contains {
                 $0.contains(
-                    ": curl[81] closed its half 6s ago, and web.js[77] has not closed yet (CLOSE-WAIT). curl[81] "
+                    ": curl[81] sent FIN 6s ago, and web.js[77] has not closed yet (CLOSE-WAIT). curl[81] "
                 )
             })
         #expect(
             try lines(40).contains(
-                "40 connections were closed by one end, the first 6s ago, and not yet by web.js[77] (CLOSE-WAIT).")
+                "40 connections were closed by one end, the first 6s ago, but not yet by web.js[77] (CLOSE-WAIT).")
         )
     }
 
@@ -144,12 +144,12 @@ struct HostWordsTests {
             return try #require(HostAnswer(.port(80), [], look, judge)).lines
         }
         let many = try lines(500)
-        #expect(many.prefix(2) == ["Nothing is wrong: 1 connection, no question waits.", ""])
+        #expect(many.prefix(2) == ["Nothing is wrong with web.js[77]: 1 connection, no request is waiting.", ""])
         #expect(
-            many.count == 5 && many[2].contains("Nothing is under way") && many[3].contains("Listens"),
+            many.count == 5 && many[2].contains("Idle: nothing is in transit") && many[3].contains("listens"),
             "\(many)")
-        #expect(many[4] == "500 connections were closed and are kept for a while (TIME-WAIT).")
-        #expect(try lines(1)[2].contains("in case segments arrive late"))
+        #expect(many[4] == "500 connections are closed and in TIME-WAIT.")
+        #expect(try lines(1)[2].contains("in case late segments arrive"))
     }
 
     @Test("of processes of a name, why says how many did not show their sockets")
@@ -159,14 +159,14 @@ struct HostWordsTests {
         var look = world.look(11)
         func hidden(_ look: HostLook) -> [String]? {
             HostAnswer(.name("web.js"), [77, 78], look, Self.looking(world))?.lines.filter {
-                $0.hasPrefix("Not seen")
+                $0.hasPrefix("Not visible")
             }
         }
         #expect(hidden(look) == [])
         look.processes[78]?.rung = .queues
         #expect(
             hidden(look) == [
-                "Not seen: the sockets of 1 of these 2 processes (other users'; sudo shows them)."
+                "Not visible: the sockets of 1 of these 2 processes (other users; use sudo)."
             ])
     }
 
@@ -199,9 +199,9 @@ struct HostWordsTests {
         (hidden.calls, hidden.reason, hidden.sockets) = (14, "ptrace_scope 1", 3)
         #expect(
             HostCheck.lines(found, sockets: 212, hidden: hidden) == [
-                "CRITICAL deadlock      worker.py[4712] and api.py[4711] both write and neither",
-                "                       reads for at least 11s",
-                "WARNING  write-blocked curl[81] does not read 3.9M for at least 16s: no thread",
+                "CRITICAL deadlock      worker.py[4712] and api.py[4711] are both writing, and",
+                "                       neither reads for at least 11s",
+                "WARNING  write-blocked curl[81] has left 3.9M unread for at least 16s: no thread",
                 "                       or event loop is reading this socket (thread 81 is in",
                 "                       clock_nanosleep); server[77] is stuck in send of 48M;",
                 "                       socat[78] is stuck in send of 48M",

@@ -125,6 +125,7 @@ struct HostWorld {
         (self[waiting].local, self[waiting].peer, self[queue].local) = (.unnamed, .unix(path: path), .unix(path: path))
         (self[waiting].receiveQueue, self[waiting].sendQueue) = (0, 768)
         (self[queue].receiveQueue, self[queue].sendQueue) = (1, 16)
+        self[waiting].listenerInode = self[queue].inode
     }
 
     mutating func datagrams(_ process: Int32, _ descriptor: Int32, port: UInt16) -> UInt64 {

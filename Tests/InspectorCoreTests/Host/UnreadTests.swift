@@ -118,7 +118,7 @@ struct UnreadTests {
         var rules = PeekRules(user: 1_000)
         var model = model(rules)
         model.press(.character("u"))
-        #expect(model.notice?.text.hasPrefix("api.py[4711] is of user 0: start with --peek-others") == true)
+        #expect(model.notice?.text.hasPrefix("api.py[4711] belongs to user 0: start with --peek-others") == true)
         #expect(model.unreadRequest == nil && model.dialogs.open == nil)
         (rules.allowsOthers, rules.isOn) = (true, true)
         model = self.model(rules)

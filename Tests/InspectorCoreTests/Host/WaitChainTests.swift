@@ -22,14 +22,14 @@ struct WaitChainTests {
         #expect(
             words.paragraph == [
                 "WAITING: curl[81] waits 9.3s for nginx[77], which waits for hang_up.py[91]: it took 101 B 9.3s ago, has "
-                    + "answered nothing, and is in accept.",
+                    + "sent no answer, and is in accept.",
                 "  curl[81]       fd 5 -> 127.0.0.1:8080   sent 83 B 9.3s ago; in poll for this socket",
                 "  nginx[77]      fd 11 -> 127.0.0.1:9001  sent 101 B 9.3s ago; its event loop waits for this socket "
-                    + "(probable link: asked within 20ms of the request)",
+                    + "(probable link: sent within 20ms of the request)",
                 "  hang_up.py[91] fd 4                     read 101 B; is in accept for 11s",
                 "Next: py-spy dump --pid 91",
             ])
-        #expect(words.json.text.contains(#""link":"probable","because":"asked within 20ms of the request""#))
+        #expect(words.json.text.contains(#""link":"probable","because":"sent within 20ms of the request""#))
     }
 
     @Test("asked from each member it is the same chain", arguments: [81, 77, 91])
@@ -58,7 +58,7 @@ struct WaitChainTests {
             (HostCall.futex, "lock", "waits for a lock (futex)"), (.sleep, "sleep", "sleeps (clock_nanosleep)"),
             (HostCall(.other, "wait4"), "child", "waits for a child process (wait4)"),
             (.accepts(3), "call", "is in accept"), (HostCall(.other, "openat"), "call", "is in openat"),
-            (HostCall(.other, "fsync"), "disk", "waits for a disk (fsync)"),
+            (HostCall(.other, "fsync"), "disk", "waits for disk I/O (fsync)"),
         ])
     func ends(call: HostCall, kind: String, words: String) throws {
         let chain = try #require(Self.proxied(call).chains(about: 91).first)
@@ -103,8 +103,8 @@ struct WaitChainTests {
         }
         #expect(
             found.first?.chain.end.words
-                == "has been running without a pause for at least 6.3s (6.3s of processor time); its event loop serves "
-                + "nobody")
+                == "has been running without pausing for at least 6.3s (6.3s of CPU time); its event loop serves no "
+                + "other socket")
         let verdicts = world.judged(at: HostWorld.check) { world, _ in world.processes[91]?.threads[0].switches = 7 }
             .found
         #expect(verdicts.map(\.lint) == ["loop-stuck"] && verdicts.first?.severity == .warning, "\(verdicts)")
@@ -223,7 +223,7 @@ struct WaitChainTests {
         var words = try #require(world.chains(about: 81).first)
         #expect(
             words.sentence
-                == "curl[81] waits 9.3s for 192.0.2.7:443: it has acknowledged the question and not answered")
+                == "curl[81] waits 9.3s for 192.0.2.7:443: it has acknowledged the request but not answered it")
         world[id].sendQueue = 100
         world[id].retransmits = 4
         words = try #require(world.chains(about: 81).first)
@@ -305,7 +305,7 @@ struct WaitChainTests {
         let look = world.look(11)
         judge.absorbExamined(look)
         let answer = try #require(HostAnswer(.port(6379), [], look, judge))
-        #expect(answer.lines == ["Nothing is wrong: 50 connections, no question waits."])
+        #expect(answer.lines == ["Nothing is wrong with redis-server[91]: 50 connections, no request is waiting."])
         let all = try #require(HostAnswer(.port(6379), [], look, judge, HostAnswer.Options(tellsAll: true)))
         #expect(all.lines.count > 50)
     }

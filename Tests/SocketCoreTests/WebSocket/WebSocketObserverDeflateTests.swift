@@ -75,7 +75,7 @@ struct WebSocketObserverDeflateTests {
             bench.server(.text("plain"), .close(1000))
             var wanted = [
                 "text first", "text  (not inflated: over 50000 bytes)",
-                "text  (not inflated, as one before it was not)", "text plain", "close \u{3}\u{FFFD}",
+                "text  (not inflated, because an earlier message was not)", "text plain", "close \u{3}\u{FFFD}",
             ]
             if forgets { wanted[2] = "text third, third" }
             #expect(bench.seen(.server) == wanted)

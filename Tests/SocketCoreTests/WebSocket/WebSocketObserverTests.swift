@@ -175,7 +175,7 @@ struct WebSocketObserverTests {
         #expect(picture.traffic?.sending?.done == 110 && picture.traffic?.sending?.total == 65_546)
         #expect(picture.observation?.sending?.wireBytes == 100)
         bench.end(by: .peer)
-        #expect(bench.seen(.client).first?.hasSuffix("(the connection ended within it)") == true)
+        #expect(bench.seen(.client).first?.hasSuffix("(the connection ended in the middle of it)") == true)
         #expect(bench.items.map(\.traffic.isPart) == [true, true] && bench.items.map(\.length) == [1_024, 100])
     }
 

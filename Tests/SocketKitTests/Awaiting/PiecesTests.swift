@@ -1,3 +1,4 @@
+import Dispatch
 import SocketTestSupport
 import Testing
 
@@ -109,6 +110,43 @@ import Testing
         let other = SocketEngine()
         try pair.socket.move(to: other)
         for expected in ["b\r\n", "c\r\n", "d\r\n"] { #expect(try await Self.next(&lines) == expected) }
+    }
+
+    /// A task awaits a line when the connection moves, and in the second case a read is requested behind it. The former
+    /// engine's mailbox has had more jobs, or fewer, so that a place in it is none in the other.
+    @Test("after a move, pieces are handed over, and not before a read that was requested", arguments: [false, true])
+    func movingWhileAwaited(isReadBehind: Bool) async throws {
+        let pair = try await Self.pair(sending: "a\r\nb\r\nc\r\nd\r\ne\r\n")
+        var first = pair.socket.lines().makeAsyncIterator()
+        #expect(try await Self.next(&first) == "a\r\n", "the others have been received, too")
+        let (socket, former, other) = (pair.socket, pair.engine, SocketEngine())
+        let busy = isReadBehind ? other : former
+        for _ in 0..<100 { busy.post {} }
+        busy.fence()
+        let task = Lock<Task<(String?, Int?, String?), any Error>?>(nil)
+        former.interleave {
+            let posted = former.mailbox.posted
+            let awaiting = Task {
+                var lines = socket.lines().makeAsyncIterator()
+                let line = try await Self.next(&lines)
+                return (line, lines.pieces?.ends.count, try await Self.next(&lines))
+            }
+            task.withLock { $0 = awaiting }
+            #expect(eventually { former.mailbox.posted > posted })
+            if isReadBehind { socket.read(ReadRequest(.length(3), tag: 1)) }
+        }
+        // The task that awaits needs the thread that would wait for the move.
+        await withCheckedContinuation { moved in
+            DispatchQueue(label: "mover").async {
+                #expect(throws: Never.self) { try socket.move(to: other) }
+                moved.resume()
+            }
+        }
+        former.interleave(nil)
+        let (line, pieces, next) = try #require(try await task.withLock { $0 }?.value)
+        #expect(line == "b\r\n" && next == (isReadBehind ? "d\r\n" : "c\r\n"))
+        guard isReadBehind else { return #expect(pieces == 2) }
+        #expect(await eventually { pair.recorder.calls.contains(.read(Array("c\r\n".utf8), tag: 1)) })
     }
 
     @Test("several tasks get each line once, each in order, while others read")

@@ -97,7 +97,7 @@ final class Tally: AsyncSocketDelegate {
     /// Sessions that ended.
     var ended: Int { state.withLock { $0.ended.values.reduce(0, +) } }
 
-    /// Sessions that ended for this reason; nil: closed by this side.
+    /// Sessions that ended for this reason; nil: closed locally.
     func ended(_ reason: SocketError.Reason?) -> Int { state.withLock { $0.ended[reason, default: 0] } }
 
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {

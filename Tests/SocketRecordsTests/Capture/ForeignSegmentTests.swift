@@ -130,7 +130,7 @@ struct ForeignSegmentTests {
         #expect(
             capture.shortcomings == [
                 "#1 began before the capture",
-                "4 bytes from before the first ones captured of their connections, left out",
+                "4 bytes from before the start of the capture, left out",
             ])
     }
 
@@ -184,7 +184,7 @@ struct ForeignSegmentTests {
         let capture = try script.opened()
         let record = try #require(capture.shown.sockets.first?.closed)
         #expect((record.error?.reason == .system(errno: 104)) == isTaken, "\(record)")
-        #expect(capture.shortcomings == (isTaken ? [] : ["1 reset that its receiver did not take, ignored"]))
+        #expect(capture.shortcomings == (isTaken ? [] : ["1 reset not accepted by its receiver, ignored"]))
         #expect(capture.shown.events.count { $0.kind == .closed } == 1)
     }
 

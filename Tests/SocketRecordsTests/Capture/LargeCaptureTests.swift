@@ -75,6 +75,6 @@ struct LargeCaptureTests {
             while let entry = try reader.next() { if case .packet = entry { packets += 1 } }
         }
         #expect(packets == 1)
-        #expect(error?.sentence == "only zeros follow at offset 42, where a packet must begin")
+        #expect(error?.sentence == "only zeros follow at offset 42, where a packet should begin")
     }
 }

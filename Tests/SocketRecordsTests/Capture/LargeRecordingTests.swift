@@ -80,6 +80,9 @@ struct LargeRecordingTests {
         #expect(opened.events.map(\.socket) == [second.recorded])
         #expect(SocketID(recorded: "2.7") == second.recorded && SocketID(recorded: "7") == first)
         #expect(["", "x", "2.", "0.7", "2.7.1"].allSatisfy { SocketID(recorded: $0) == nil })
+        let shown = [first, second, second.recorded, SocketID(second.recorded.number, of: 3)]
+        #expect(shown.allSatisfy { SocketID(label: $0.label) == $0 }, "\(shown.map(\.label))")
+        #expect(["", "x", "2.", "0.7", "2.7.1", "1/7", "/7", "2/", "2/7/1"].allSatisfy { SocketID(label: $0) == nil })
     }
 
     @Test("traffic of a session that the recording does not know is counted")

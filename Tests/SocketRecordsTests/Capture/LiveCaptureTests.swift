@@ -65,7 +65,7 @@ struct LiveCaptureTests {
             sessions.absorb(Self.packet(outside))
             for packet in packets.dropFirst(3) { sessions.absorb(packet) }
         }
-        let told = ["20 resets that their receivers did not take, ignored"]
+        let told = ["20 resets not accepted by their receivers, ignored"]
         #expect(sessions.ignored == told)
         _ = sessions.forgetEnded(keeping: 5, live: 5, sessions.latest, idle: .seconds(60))
         #expect(sessions.sessions.count == 5 && sessions.ignored == told)

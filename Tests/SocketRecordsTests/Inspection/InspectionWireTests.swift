@@ -331,6 +331,7 @@ struct InspectionWireTests {
         theirs.major = 2
         #expect(
             mine.refusal(of: theirs, who: "the viewer")
-                == "the viewer speaks version 2 of the inspection wire, and chatd version 1; both sides need the same")
+                == "the viewer speaks version 2 of the inspection protocol, and chatd version 1; both sides need the same"
+        )
     }
 }

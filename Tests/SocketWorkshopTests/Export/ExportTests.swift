@@ -118,14 +118,14 @@ struct ExportTests {
         #expect(try row([bytes([22, 3, 1], isPlain: false), plain], .client).obstacle == nil)
         #expect(try row([plain], .client).obstacle == nil)
         let upgraded = try row([bytes(Array("STARTTLS\r\n".utf8), isPlain: false), plain], .client)
-        #expect(upgraded.obstacle?.contains("has 10 bytes from before TLS began") == true, "\(upgraded)")
+        #expect(upgraded.obstacle?.contains("has 10 bytes from before TLS") == true, "\(upgraded)")
         func datagram(_ port: UInt16) -> RecordedEntry.Content {
             .datagram([1], isSent: true, .v4(host: "127.0.0.1", port: port), length: 1)
         }
         #expect(try row([datagram(53), datagram(53)], .datagram).obstacle == nil)
         #expect(
             try row([datagram(53), datagram(54)], .datagram).obstacle
-                == "its datagrams have 2 address pairs, and this exports only one")
+                == "its datagrams have 2 address pairs, but only one can be exported")
     }
 
     @Test("missing bytes are counted for each side, and a FIN is none")
@@ -167,7 +167,7 @@ struct ExportTests {
         #expect(
             Array(lines) == [
                 "connect localhost:7", "wait connected", #"send \x20a\\b\x1b\r\n\x20"#,
-                "# 3 bytes without text to wait for arrived here", "send B", "wait 10s +OK you",
+                "# 3 bytes arrived here without text to wait for", "send B", "wait 10s +OK you",
             ])
         let unanswered = try ScriptExport.text(ExportedConversation([parts[2]]), Self.row("localhost:7"))
         #expect(unanswered.hasSuffix("send B\nclose after-writes\n"))
@@ -252,7 +252,7 @@ struct ExportTests {
             ("*1\r\n\r\n", "it does not begin with an HTTP/1 request"),
             (
                 "GET / HTTP/1.1\r\n\r\nPING\r\n",
-                "what follows its request 1 cannot be sent: it is not HTTP/1: no complete header"
+                "what follows its request 1 cannot be resent: it is not HTTP/1: no complete header"
             ),
             ("POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx", "its body is incomplete"),
             ("GET / HTTP/1.1\r\nA: \u{1b}[2J\r\n\r\n", "its field A has control characters"),

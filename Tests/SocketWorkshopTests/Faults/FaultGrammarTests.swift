@@ -13,6 +13,7 @@ struct FaultGrammarTests {
             "match hello frame text stall", "replace /a b/ with \"x y\"", "replace abc with \"\"", "refuse",
             "after 10s no-accept", "loss 0.05", "duplicate 1.0", "reorder 0.05 20ms", "upstream delay 2m",
             "truncate 512", "match \"/no/\" reset", "peer 2001:db8::/32 refuse", "slice 1 vary 1400",
+            "on exchange 3 reset", "after 1K after question /SELECT/ downstream latency 300ms",
         ])
     func roundTrip(text: String) throws {
         let rule = try FaultRule.parse(text)
@@ -49,13 +50,16 @@ struct FaultGrammarTests {
             ("match hex:0 reset", "hex:0", 7, "two hex digits"), ("insert a\\q", "a\\q", 9, "escape"),
             ("frame txt reset", "txt", 7, "text, binary"), ("prob 2 reset", "2", 6, "up to 1"),
             ("corrupt 3", "", 10, "bits"), ("corrupt x bits", "x", 9, "8192"),
-            ("reset now", "now", 7, "nothing may follow"),
+            ("reset now", "now", 7, "unexpected word after"),
             ("upstream no-accept", "no-accept", 10, "no direction"), ("after 1K no-accept", "no-accept", 10, "TIME"),
-            ("after 1K refuse", "refuse", 10, "connection"), ("prob 0.1 loss 0.1", "loss", 10, "leave out prob"),
-            ("replace /x*/ with y", "/x*/", 9, "zero bytes"), ("replace x y", "y", 11, "with"),
+            ("after 1K refuse", "refuse", 10, "connection"), ("prob 0.1 loss 0.1", "loss", 10, "omit prob"),
+            ("replace /x*/ with y", "/x*/", 9, "empty string"), ("replace x y", "y", 11, "with"),
             ("limit -1", "-1", 7, "bytes"), ("bandwidth 0", "0", 11, "at least 1"),
             ("frame ping loss 0.5", "loss", 12, "WebSocket"),
-            ("match /a/b reset", "/a/", 7, "blank"),
+            ("match /a/b reset", "/a/", 7, "space"), ("on accept reset", "on", 1, "on exchange 3"),
+            ("on exchange 0 reset", "0", 13, "at least 1"), ("on exchange 1 refuse", "refuse", 15, "before any byte"),
+            ("on exchange 1 loss 0.5", "loss", 15, "datagrams"),
+            ("after question /a/ upstream reset", "reset", 29, "downstream"),
         ])
     func problems(text: String, word: String, column: Int, hint: String) {
         do {
@@ -110,7 +114,7 @@ struct FaultGrammarTests {
         "A bad breakpoint gets an error that names the word",
         arguments: [
             ("bytes 5", "", "on"), ("on", "", "accept"), ("on byte 5", "byte", "bytes?"), ("on bytes", "", "bytes"),
-            ("upstream x on fin", "x", "on must follow"), ("on fin now", "now", "nothing may follow"),
+            ("upstream x on fin", "x", "on must follow"), ("on fin now", "now", "unexpected word after"),
         ])
     func badBreakpoints(text: String, word: String, hint: String) {
         do {

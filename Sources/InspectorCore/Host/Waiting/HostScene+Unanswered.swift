@@ -9,14 +9,9 @@ extension HostScene {
             ?? all.first { $0.local?.unmapped.isWildcard == true }
     }
 
-    /// Returns the listener that a Unix-domain socket waits for, or `nil` if several have had its name.
+    /// Returns the listener that a Unix-domain socket waits for, or `nil` if it waits for none.
     func listener(awaitedBy socket: HostSocket) -> HostSocket? {
-        guard socket.isQueued else { return nil }
-        let named = notable.compactMap { self[$0] }.filter {
-            $0.isListening && $0.local == socket.peer && $0.namespace == socket.namespace
-                && $0.transport == socket.transport
-        }
-        return named.count == 1 ? named[0] : nil
+        socket.isQueued ? self.socket(inode: socket.listenerInode) : nil
     }
 
     /// Returns the listener on this host that a connection is being made to, if there is one.

@@ -69,12 +69,14 @@ struct WaitChains {
                     return WaitChain(links: links, end: WaitEnd(.ring, "waits in turn"), ring: place)
                 }
                 guard links.count < Self.mostLinks else {
-                    return WaitChain(links: links, end: WaitEnd(.hidden, "asks on; the chain is followed no further"))
+                    return WaitChain(
+                        links: links,
+                        end: WaitEnd(.hidden, "has a request of its own; the chain is not followed further"))
                 }
                 links.append(link)
             }
         }
-        return WaitChain(links: links, end: WaitEnd(.hidden, "is not seen"))
+        return WaitChain(links: links, end: WaitEnd(.hidden, "is not visible"))
     }
 
     /// Returns the unanswered questions of a process, the oldest first.
@@ -156,20 +158,20 @@ struct WaitChains {
     ) -> (link: WaitChain.Link?, open: Int) {
         guard let came = Self.arrival(of: question) else {
             guard candidates.count == 1, let only = candidates.first else { return (nil, candidates.count) }
-            return (link(to: only, of: process, .probable, "its only question"), 1)
+            return (link(to: only, of: process, .probable, "its only request"), 1)
         }
         // Asked no earlier than the question came, as far as the clock can tell.
         let later = candidates.filter { $0.least.map { $0 <= came + WaitQuestion.tick } ?? true }
         let close = later.filter { $0.moment.map { came - $0 <= Self.soon } ?? false }
         if close.count == 1, let next = close.first, let age = next.moment {
             let within = max(came - age, WaitQuestion.tick)
-            let reason = "asked within \(Format.duration(within)) of the request"
+            let reason = "sent within \(Format.duration(within)) of the request"
             return (link(to: next, of: process, .probable, reason), 1)
         }
         guard close.isEmpty, later.count == 1, let only = later.first else { return (nil, later.count) }
         // Another request that came right before explains it better.
         if let age = only.moment, isClaimed(age, of: process, by: question) { return (nil, 0) }
-        return (link(to: only, of: process, .probable, "its only question since the request"), 1)
+        return (link(to: only, of: process, .probable, "its only request since that one"), 1)
     }
 
     private func link(

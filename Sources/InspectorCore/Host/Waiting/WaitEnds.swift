@@ -12,7 +12,7 @@ struct WaitEnds {
         (.lock, ["futex", "futex_wait", "futex_waitv"], "waits for a lock"),
         (.child, ["wait4", "waitid"], "waits for a child process"),
         (.sleep, ["nanosleep", "clock_nanosleep"], "sleeps"),
-        (.disk, ["fsync", "fdatasync", "sync_file_range"], "waits for a disk"),
+        (.disk, ["fsync", "fdatasync", "sync_file_range"], "waits for disk I/O"),
     ]
 
     // MARK: Without a program
@@ -30,7 +30,7 @@ struct WaitEnds {
             let words = "has not acknowledged \(HostRules.size(unsent))\(window)\(HostRules.timer(socket))"
             return WaitEnd(.far, words)
         }
-        return WaitEnd(.far, "has acknowledged the question and not answered")
+        return WaitEnd(.far, "has acknowledged the request but not answered it")
     }
 
     /// The end where no process is known, or several may answer.
@@ -39,7 +39,7 @@ struct WaitEnds {
             if answerer.inode == 0 { return WaitEnd(.closed, "its program has closed it") }
             return WaitEnd(.hidden, "its program is not visible (user \(answerer.user))")
         }
-        let what = answerer.isListening ? "and none of them has accepted it" : "and which of them answers is not known"
+        let what = answerer.isListening ? "and none of them has accepted it" : "and it is not known which one answers"
         return WaitEnd(.unaccepted, "\(owners.count) processes have it open, \(what)")
     }
 
@@ -63,16 +63,16 @@ struct WaitEnds {
 
     func running(_ owner: HostLook.Owner, _ thread: HostThread, _ time: Duration, isLoop: Bool) -> WaitEnd {
         let words =
-            "has been running without a pause for at least \(Format.duration(time))"
-            + (facts.ledger.worked(thread).map { " (\(Format.duration($0)) of processor time)" } ?? "")
-            + (isLoop ? "; its event loop serves nobody" : "")
+            "has been running without pausing for at least \(Format.duration(time))"
+            + (facts.ledger.worked(thread).map { " (\(Format.duration($0)) of CPU time)" } ?? "")
+            + (isLoop ? "; its event loop serves no other socket" : "")
         var end = end(.running, words, of: owner, for: time)
         (end.thread, end.isLoop) = (thread.number, isLoop)
         return end
     }
 
     func several(_ owner: HostLook.Owner, _ open: Int) -> WaitEnd {
-        end(.several, "waits for \(open) servers; which of them is not known", of: owner)
+        end(.several, "waits for \(open) servers; it is not known which", of: owner)
     }
 
     /// - Parameter older: the number of its own unanswered questions, none of which belongs to this one.
@@ -84,7 +84,7 @@ struct WaitEnds {
 
     private func loop(_ owner: HostLook.Owner, _ thread: HostThread, _ older: Int) -> WaitEnd {
         var found = end(
-            .loop, "its event loop waits for its next event: nothing on a socket explains it" + Self.older(older),
+            .loop, "its event loop waits for its next event, and no socket explains that" + Self.older(older),
             of: owner, for: thread.idle)
         found.thread = thread.number
         return found
@@ -93,8 +93,8 @@ struct WaitEnds {
     private static func older(_ count: Int) -> String {
         guard count > 0 else { return "" }
         return count == 1
-            ? " (its own open question was asked before this one)"
-            : " (its \(count) own open questions were asked before this one)"
+            ? " (its own open request was sent before this one)"
+            : " (its \(count) own open requests were sent before this one)"
     }
 
     private func call(of thread: HostThread, _ program: HostProgram, _ owner: HostLook.Owner, isOnly: Bool) -> WaitEnd {
@@ -102,13 +102,13 @@ struct WaitEnds {
         let name = thread.call?.name ?? ""
         var found: WaitEnd
         if thread.state == UInt8(ascii: "D") {
-            found = end(.disk, "\(who)waits for a disk or another device (state D, \(thread.words))", of: owner)
+            found = end(.disk, "\(who)waits for disk I/O or another device (state D, \(thread.words))", of: owner)
         } else if let row = Self.calls.first(where: { $0.names.contains(name) }) {
             found = end(row.kind, "\(who)\(row.words) (\(name))", of: owner)
         } else if thread.call?.isTimedSleep == true {
             found = end(.sleep, "\(who)sleeps (\(name))", of: owner)
         } else if isLatch(thread, program) {
-            found = end(.lock, "waits for its latch, as for a lock (\(name))", of: owner)
+            found = end(.lock, "waits on its latch, as on a lock (\(name))", of: owner)
         } else {
             let isState = thread.call?.kind == .running || thread.call?.kind == .outside
             found = end(.call, "\(who)is " + (isState ? "" : "in ") + thread.words, of: owner)
@@ -137,7 +137,7 @@ struct WaitEnds {
         let calls = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.mostCalls)
             .map { "\($0.value) in \(HostScene.safe($0.key))" }.joined(separator: ", ")
         let words =
-            "nothing on a socket explains it; which of its \(program.process.threads.count) threads serves it is not "
+            "no socket explains it; which of its \(program.process.threads.count) threads serves the request is not "
             + "visible (\(calls))" + Self.older(older)
         return end(.threads, words, of: owner)
     }

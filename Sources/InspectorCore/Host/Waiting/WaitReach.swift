@@ -39,8 +39,10 @@ struct WaitReach {
             return way == .down ? socket : scene.peer(of: socket)
         }.filter(mayAsk)
         if way == .up { askers += waiting(at: own) + queries(to: own) }
-        askers.sort { ($0.tcp?.lastSent ?? .zero, $1.id) > ($1.tcp?.lastSent ?? .zero, $0.id) }
-        return askers.prefix(Self.mostSockets).flatMap { [$0] + answerers($0) }
+        // To sort thousands of sockets themselves would move much memory.
+        let oldest = askers.indices.map { (sent: askers[$0].tcp?.lastSent ?? .zero, id: askers[$0].id, place: $0) }
+            .sorted { ($0.sent, $1.id) > ($1.sent, $0.id) }
+        return oldest.prefix(Self.mostSockets).flatMap { [askers[$0.place]] + answerers(askers[$0.place]) }
     }
 
     /// Returns the askers of connections that wait to be accepted at one of these listeners.

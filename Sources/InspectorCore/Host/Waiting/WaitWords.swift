@@ -50,9 +50,9 @@ struct WaitWords {
         }
         if let unread = answerer.unread, unread > 0 { return ["has \(HostRules.size(unread)) unread"] }
         guard last.asker.receivedBytes == 0, let sent = last.asker.sentBytes else {
-            return ["took the question" + ago(last.age), "has not answered it"]
+            return ["took the request" + ago(last.age), "has not answered it"]
         }
-        return ["took \(Format.size(sent))" + ago(last.age), "has answered nothing"]
+        return ["took \(Format.size(sent))" + ago(last.age), "has sent no answer"]
     }
 
     private func time(_ age: Duration?) -> String { age.map { " \(Format.duration($0))" } ?? "" }
@@ -114,12 +114,12 @@ struct WaitWords {
         switch question.form {
         case .answer:
             let isFirst = question.asker.receivedBytes == 0
-            let what = isFirst ? "sent \(Format.size(question.asker.sentBytes ?? 0))" : "asked"
+            let what = isFirst ? "sent \(Format.size(question.asker.sentBytes ?? 0))" : "sent a request"
             return what + ago(question.age)
-        case .tie: return "asked\(ago(question.age)), right after it was answered"
+        case .tie: return "sent a request\(ago(question.age)), right after the last answer"
         case .accept: return "waits to be accepted" + (question.age.map { " for \(Format.duration($0))" } ?? "")
         case .handshake: return "sent a SYN" + (question.age.map { " at least \(Format.duration($0)) ago" } ?? "")
-        case .resolver: return "asked a name server" + ago(question.age)
+        case .resolver: return "queried a name server" + ago(question.age)
         case .local: return "waits for an answer" + (question.age.map { " for \(Format.duration($0))" } ?? "")
         }
     }

@@ -42,7 +42,7 @@ struct ComposerInfo {
         model.sanitizer.append(search.text, to: &line)
         line.append("\"", Style(.dim))
         if search.hasFailed { line.append(" not found", Style(.error)) }
-        let keys = "   {history-search} an earlier one  {send} takes it  {leave} as before"
+        let keys = "   {history-search} an earlier one  {send} uses it  {leave} restores"
         line.append(model.naming(keys, in: .composer), Style(.dim))
         return line
     }
@@ -105,6 +105,6 @@ struct ComposerInfo {
             return line
         }
         let bytes = size < 1024 ? "" : ", \(Format.bytes(size))"
-        return Line("   = \(Format.count(size, "byte"))\(bytes), sent in pieces as the peer takes them", Style(.dim))
+        return Line("   = \(Format.count(size, "byte"))\(bytes), sent in pieces as the peer accepts them", Style(.dim))
     }
 }

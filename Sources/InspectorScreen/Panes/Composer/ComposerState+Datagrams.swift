@@ -9,7 +9,7 @@ extension ComposerState {
         in shared: Shared
     ) -> Outcome {
         guard !transmission.isLong, composer.mode != .file, message.allSatisfy(\.isKnown) else {
-            return .hint("a datagram is sent whole and at once: no file, no pace, no pause")
+            return .hint("a datagram is sent in one piece: no file, pacing or pause")
         }
         guard let socket = recipient.socket else { return Outcome() }
         guard composer.destination != nil || socket.peer != nil || socket.phase == .connecting else {

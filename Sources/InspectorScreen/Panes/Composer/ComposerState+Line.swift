@@ -36,7 +36,7 @@ extension ComposerState {
             $0.editor.insert(text)
         }
         return Self.doublesLineEnds(text)
-            ? .hint("line ends are doubled; tmux pastes CRLF right with paste-buffer -pr") : nil
+            ? .hint("line endings are doubled; tmux pastes CRLF correctly with paste-buffer -pr") : nil
     }
 
     /// Whether every line ending is doubled, as `tmux paste-buffer -p` does with CRLF. This can't be distinguished from
@@ -55,7 +55,7 @@ extension ComposerState {
         guard let socket = recipient.socket, socket.acceptsWrites else { return Outcome() }
         let keys = shared.options.keys
         guard recipient.injection == nil else {
-            return .hint(keys.naming("this connection is not ours: {close} closes it", in: .composer))
+            return .hint(keys.naming("this connection was not opened here: {close} closes it", in: .composer))
         }
         guard socket.role != .datagram else {
             return .hint(keys.naming("datagrams have no FIN: {close} closes the socket", in: .composer))

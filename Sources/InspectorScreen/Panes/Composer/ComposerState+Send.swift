@@ -39,7 +39,7 @@ extension ComposerState {
         }
         let isTransmitted = transmission.isLong || !message.allSatisfy(\.isKnown)
         if isTransmitted, composer.sendsMessages, recipient.injection != nil {
-            return .hint("a message is injected whole and at once: no file, no pace, no pause")
+            return .hint("a message is injected in one piece: no file, pacing or pause")
         }
         if isTransmitted, let refusal = shared.refusal(of: .transmit(transmission)) { return .error(refusal) }
         let reading = composer.readAfter.map { Effect.send(.read(id, ReadRequest($0, tag: composer.nextTag + 1))) }

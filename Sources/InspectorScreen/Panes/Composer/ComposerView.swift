@@ -64,7 +64,7 @@ package enum ComposerView {
         var hint = Line(model.naming("   {connect} connects again"), Style(.dim))
         let kept = model.composer.editor
         if !kept.isEmpty {
-            hint.append(", with what was typed: ", Style(.dim))
+            hint.append(", with the typed text: ", Style(.dim))
             let room = max(1, rect.width - hint.width - 1)
             hint.append(kept.window(width: room, sanitizer: model.sanitizer, glyphs: model.glyphs).line)
         }
@@ -148,7 +148,7 @@ package enum ComposerView {
         if let socket = model.selected, socket.role == .datagram {
             let place = socket.peer.flatMap { Endpoint($0) } ?? composer.destination
             line.append("   to ", Style(.dim))
-            line.append(place?.bare ?? "nobody yet", Style(place == nil ? .warn : .plain))
+            line.append(place?.bare ?? "no destination yet", Style(place == nil ? .warn : .plain))
             if socket.peer == nil { line.append(key("destination"), Style(.dim)) }
             return line
         }

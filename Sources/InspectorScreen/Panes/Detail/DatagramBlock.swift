@@ -10,8 +10,8 @@ extension QueueLines {
     private func receiving(_ facts: DatagramSnapshot) -> Row {
         var line = label("RECV")
         switch facts.mode {
-        case _ where socket.isReadingPaused: line.append(model.naming("paused by hand: {pause} resumes"), Style(.warn))
-        case .paused: line.append(model.naming("not receiving: {read} takes one, or all"), Style(.warn))
+        case _ where socket.isReadingPaused: line.append(model.naming("paused: {pause} resumes"), Style(.warn))
+        case .paused: line.append(model.naming("not receiving: {read} receives one, or all"), Style(.warn))
         case .once: line.append("the next datagram")
         case .continuous: line.append("every datagram")
         }
@@ -44,7 +44,7 @@ extension QueueLines {
     private func holding(_ facts: DatagramSnapshot) -> Row {
         var row = bytes
         if let counts = facts.associations, row.right.width == 0 {
-            let evicted = counts.evicted > 0 ? ", \(Format.number(counts.evicted)) dropped for room" : ""
+            let evicted = counts.evicted > 0 ? ", \(Format.number(counts.evicted)) dropped to make room" : ""
             row.right = Line(
                 Format.count(counts.open, "association") + evicted, Style(counts.evicted > 0 ? .warn : .dim))
             return row
@@ -116,7 +116,7 @@ extension DetailBuilder {
         if more > 0 || facts.peersForgotten > 0 {
             var text = more > 0 ? " \(more) more peers" : ""
             if facts.peersForgotten > 0 {
-                text += "\(text.isEmpty ? " " : ", ")\(Format.number(facts.peersForgotten)) forgotten for room"
+                text += "\(text.isEmpty ? " " : ", ")\(Format.number(facts.peersForgotten)) forgotten to make room"
             }
             rows.append(Row(left: Line(text, Style(.dim))))
         }

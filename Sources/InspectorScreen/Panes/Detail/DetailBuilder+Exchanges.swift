@@ -1,19 +1,19 @@
 import InspectorCore
 import SocketCore
 
-/// The questions of a connection, and how long their answers took.
+/// The requests of a connection, and how long their answers took.
 extension DetailBuilder {
     var exchanges: [Row] {
         guard let facts = socket.exchanges, facts.count > 0 || facts.overlaps else { return [] }
         guard !facts.overlaps else {
-            let words = Line("questions overlap: no answer times", Style(.dim))
+            let words = Line("requests overlap: no answer times", Style(.dim))
             return [rule("answers")] + wrapped([words], separator: "  ")
         }
-        var words = [Line(Format.count(Int(clamping: facts.count), "question"))]
+        var words = [Line(Format.count(Int(clamping: facts.count), "request"))]
         if let since = facts.unansweredSince {
             let asked = Format.size(Int(clamping: facts.unansweredBytes))
-            let waits = socket.isLive ? "waits \(Format.duration(max(.zero, model.now - since)))" : "never answered"
-            words.append(Line("\(waits): \(asked) asked", Style(.warn)))
+            let waits = socket.isLive ? "waiting \(Format.duration(max(.zero, model.now - since)))" : "never answered"
+            words.append(Line("\(waits): a request of \(asked)", Style(.warn)))
         }
         for (name, time) in [
             ("median", facts.median), ("99 %", facts.late), ("worst", facts.worst), ("last", facts.last),

@@ -6,11 +6,12 @@ extension DetailBuilder {
     func unread(_ host: HostSnapshot) -> [Row] {
         guard model.detail.showsUnread else { return [] }
         guard let request = model.unreadRequest ?? model.detail.unread.map({ UnreadRequest($0.socket) }) else {
-            let why = model.unreadRefusal(host) ?? "\(host.programText) is of \(host.programUserText): {unread} asks"
+            let why =
+                model.unreadRefusal(host) ?? "\(host.programText) belongs to \(host.programUserText): {unread} asks"
             return [rule("unread bytes")] + words(model.naming(why), .dim)
         }
         guard let look = model.detail.unread, look.socket == request.socket else {
-            return [rule("unread bytes", right: unreadKey)] + words("waiting for the first look", .dim)
+            return [rule("unread bytes", right: unreadKey)] + words("waiting for the first scan", .dim)
         }
         return [rule(title(look), right: unreadKey)] + content(look.found, host)
     }
@@ -68,7 +69,7 @@ extension DetailBuilder {
     }
 
     private func content(_ found: UnreadBytes, _ host: HostSnapshot) -> [Row] {
-        if let reason = found.reason { return words("not looked at: \(reason)", .dim) }
+        if let reason = found.reason { return words("not examined: \(reason)", .dim) }
         let label = TLSRecordWords.label(found.bytes, total: found.total.map(Int.init) ?? found.bytes.count)
         let mode = model.traffic.viewMode
         let shown = mode == .auto ? ViewMode.automatic(found.bytes) : mode

@@ -31,7 +31,7 @@ package struct DetailDocument {
         let queues = socket.isLive || socket.role == .listener ? builder.queues : []
         let flags = socket.isLive ? builder.flags : []
         let facts = builder.identity + builder.kernel + builder.warnings
-        let talk = builder.exchanges + builder.datagrams + builder.webSocketBlock
+        let talk = builder.calls + builder.exchanges + builder.datagrams + builder.webSocketBlock
         rows =
             facts + talk + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.webSocketHeads
             + builder.engine

@@ -7,15 +7,15 @@ extension QueueLines {
     func hostRows(_ host: HostSnapshot) -> [Row] {
         var asks = label("ASKS")
         asks.append(safe(host.asksWords ?? "-", host.asksWords == nil ? .dim : .plain))
-        if let time = host.asksFor { asks.append("  for \(Format.duration(time)) or more", Style(.dim)) }
+        if let time = host.asksFor { asks.append("  for at least \(Format.duration(time))", Style(.dim)) }
         guard host.state != .listening else { return [Row(left: asks), waiting(host), Row(left: Line())] }
         return [Row(left: asks), outgoing(host), incoming(host)]
     }
 
     private func waiting(_ host: HostSnapshot) -> Row {
         var line = label("QUEUE")
-        line.append("\(host.waiting.map { "\($0)" } ?? "-") wait for accept", Style(host.isCrowded ? .warn : .plain))
-        line.append("  the limit is \(host.waitingLimit.map { "\($0)" } ?? "-")", Style(.dim))
+        line.append("\(host.waiting.map { "\($0)" } ?? "-") waiting for accept", Style(host.isCrowded ? .warn : .plain))
+        line.append("  backlog \(host.waitingLimit.map { "\($0)" } ?? "-")", Style(.dim))
         return Row(left: line)
     }
 
@@ -41,7 +41,7 @@ extension QueueLines {
         if host.tcp != nil, socket.kernel?.bytesReceived != nil, socket.received == 0 {
             line.append("   never received", Style(.dim))
         } else if let ago = ago(host.tcp?.lastReceived) {
-            line.append("   last byte came \(ago) ago", Style(.dim))
+            line.append("   last received \(ago) ago", Style(.dim))
         }
         return Row(left: line)
     }
@@ -101,7 +101,7 @@ extension DetailBuilder {
         add("drops", kernel.drops.map { "\($0)" })
         if let timer = host.tcp?.timer {
             let left = model.shown.flatMap { now in host.tcp?.timerFires.map { max(.zero, $0 - now.time) } }
-            add(timer, left.map { "in \(Format.duration($0))" } ?? "runs")
+            add(timer, left.map { "in \(Format.duration($0))" } ?? "running")
         }
         add("inode", host.inode == 0 ? nil : "\(host.inode)")
         return words

@@ -86,7 +86,7 @@ package struct QueueLines {
         let state =
             if let rule = socket.fault?.rules.first {
                 Line(
-                    "fault \(rule.number) accepts nothing"
+                    "fault \(rule.number) accepts no connections"
                         + (socket.isReadingPaused ? model.naming("; paused too ({pause})") : ""),
                     Style(.warn))
             } else if socket.isReadingPaused {
@@ -100,7 +100,7 @@ package struct QueueLines {
         var second = label("TOTAL")
         var parts = [Line(Format.count(Int(clamping: socket.accepted), "connection") + " accepted")]
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
-            parts.append(Line(model.naming("\(waiting) wait in the backlog ({answer})"), Style(.warn)))
+            parts.append(Line(model.naming("\(waiting) waiting in the backlog ({answer})"), Style(.warn)))
             if second.width + parts[0].width + parts[1].width + 3 > width { parts.reverse() }
         }
         for (index, part) in parts.enumerated() {
@@ -221,7 +221,7 @@ package struct QueueLines {
             return Line(CloseWords.peerClosed, Style(.closed))
         }
         if operation.kind != .write && socket.isHeldBack { return heldBack }
-        if operation.kind != .write && socket.isReadingPaused { return Line("paused by hand", Style(.warn)) }
+        if operation.kind != .write && socket.isReadingPaused { return Line("paused", Style(.warn)) }
         let still = (operation.lastProgress ?? operation.started).map { model.now - $0 } ?? .zero
         if operation.kind == .write && still >= .seconds(2) {
             return Line("stalled \(Format.duration(still))", Style(.warn))
@@ -272,7 +272,7 @@ package struct QueueLines {
         if socket.phase == .lingering { return ("further input is discarded", .dim) }
         let mayAct = model.allowsCommands
         if socket.isReadingPaused {
-            return (mayAct ? model.naming("paused by hand: {pause} resumes") : "paused by hand", .warn)
+            return (mayAct ? model.naming("paused: {pause} resumes") : "paused", .warn)
         }
         guard socket.unreadBytes > 0 else { return ("no read queued", .dim) }
         return (mayAct ? model.naming("no read queued: {read} queues one") : "no read queued", .warn)

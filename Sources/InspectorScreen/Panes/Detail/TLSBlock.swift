@@ -47,7 +47,7 @@ extension DetailBuilder {
         case .passed: return safe("verified\(name)", .lit)
         case .pinned: return Line("verified: pinned", Style(.lit))
         case .notRequired: return Line("NOT VERIFIED:", Style(.warn, [.bold]))
-        case .acceptedByHand(nil): return Line("accepted by hand; it was valid", Style(.lit))
+        case .acceptedByHand(nil): return Line("accepted manually; it was valid", Style(.lit))
         case .acceptedByHand: return Line("ACCEPTED BY HAND:", Style(.warn, [.bold]))
         case .failed: return safe("REFUSED\(name):", .error)
         }

@@ -29,7 +29,7 @@ extension QueueLines {
                 right.append(heldBack)
             }
         } else if socket.isReadingPaused {
-            right.append("paused by hand", Style(.warn))
+            right.append("paused", Style(.warn))
         } else if let message = facts.traffic?.receiving, message.fragments > 1 || message.isCompressed {
             right.append("message \(Format.size(message.bytes))", Style(.received))
         } else if let deadline = facts.openingDeadline {

@@ -5,13 +5,13 @@ import SocketCore
 extension DialogsState {
     /// Asks for an answer to what waits: connections at a listener, a certificate, or an operation that timed out.
     mutating func openAnswer(_ subject: Subject, in shared: Shared) -> Model.Notice? {
-        guard let selected = subject.socket else { return .hint("nothing waits for an answer here") }
+        guard let selected = subject.socket else { return .hint("nothing here awaits an answer") }
         if selected.role == .listener, selected.isLive { return openConnectionMenu(selected, in: shared) }
         if let trust = selected.tls?.question {
             openTrustMenu(selected.id, trust, in: shared)
             return nil
         }
-        guard let operation = selected.asking else { return .hint("nothing waits for an answer here") }
+        guard let operation = selected.asking else { return .hint("nothing here awaits an answer") }
         let more = operation.timeout.map { Format.duration($0) } ?? "30s"
         open = .form(
             Form(
@@ -31,7 +31,7 @@ extension DialogsState {
             items: [
                 Menu.Item(key: "a", label: "accept it, this once", choice: .trust(id, trust.question, .accept)),
                 Menu.Item(
-                    key: "r", label: "refuse it: the connection closes", choice: .trust(id, trust.question, .refuse)),
+                    key: "r", label: "refuse it and close the connection", choice: .trust(id, trust.question, .refuse)),
                 Menu.Item(
                     key: "d", label: shared.options.keys.naming("look at it first ({detail} Detail)"),
                     choice: .showDetail),
@@ -49,7 +49,7 @@ extension DialogsState {
         guard let waiting = listener.kernel?.receiveQueue, waiting > 0 else {
             return .hint(
                 listener.isReadingPaused || listener.fault != nil
-                    ? "no connection waits at \(listener.id)" : "connections are accepted as they come")
+                    ? "no connections are waiting at \(listener.id)" : "connections are accepted automatically")
         }
         var menu = Menu(
             title: "\(Format.count(waiting, "connection")) wait\(waiting == 1 ? "s" : "") at \(listener.id)",
@@ -72,7 +72,7 @@ extension DialogsState {
             return .hint("only a live connection can be secured")
         }
         guard selected.ownWebSocket == nil else {
-            return .hint("a WebSocket has TLS from the first byte, or none: open it as wss://")
+            return .hint("a WebSocket uses TLS from the first byte or not at all: open it as wss://")
         }
         guard selected.tls == nil else {
             return .hint("TLS was already requested on this connection")

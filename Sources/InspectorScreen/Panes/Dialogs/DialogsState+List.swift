@@ -13,7 +13,7 @@ extension DialogsState {
                 label: "[\(list.columns.contains(column.name) ? "x" : " ")] "
                     + Format.padded(column.title, to: 8) + column.meaning, choice: .column(column.name))
         }
-        var menu = Menu(title: "columns, as many as fit", items: items)
+        var menu = Menu(title: "columns (as many as fit are shown)", items: items)
         menu.selected = selected
         open = .menu(menu)
     }
@@ -25,11 +25,11 @@ extension DialogsState {
         }
         open = .menu(
             Menu(
-                title: "\(Format.count(count, "marked connection")): do what?",
+                title: "\(Format.count(count, "marked connection")): what to do?",
                 items: [
                     item("c", "close them; asks how", .askHow), item("p", "pause reading", .pause(true)),
                     item("r", "resume reading", .pause(false)), item("f", "list only these", .list),
-                    item("s", "save what was received and sent; asks where", .save),
+                    item("s", "save the received and sent bytes; asks where", .save),
                     item("u", "remove the marks", .unmark),
                 ]))
     }

@@ -32,7 +32,7 @@ extension DialogsState {
             fields.append(
                 FormField(
                     .hold, "Hold", .toggle(before?.holdsConnections ?? false),
-                    hint: keys.naming("accept none: {answer} accepts or refuses each")))
+                    hint: keys.naming("hold connections: {answer} accepts or refuses")))
         }
         return fields
     }
@@ -56,12 +56,12 @@ extension DialogsState {
     /// Asks what to read next.
     mutating func openReadForm(_ subject: Subject, in shared: Shared) -> Model.Notice? {
         guard let selected = subject.socket, selected.isLive, selected.role != .listener else {
-            return .hint("reads are queued on live connections")
+            return .hint("reads can be queued only on live connections")
         }
         guard selected.ownWebSocket == nil else {
             return .hint(shared.options.keys.naming(Model.webSocketReads))
         }
-        guard selected.acceptsReads else { return .hint("it is closing: no more reads are accepted") }
+        guard selected.acceptsReads else { return .hint("it is closing: no more reads can be queued") }
         let tag = FormField.text(.tag, "Tag", String(subject.composer.nextTag))
         let kind = FormField(.kind, "Kind", .choice(ReadRequest.Kind.Word.allCases.map(\.rawValue), 0))
         let fields: [FormField] =
@@ -86,12 +86,12 @@ extension DialogsState {
         func item(_ mode: CloseMode) -> Menu.Item {
             Menu.Item(key: mode.words.key, label: mode.words.label, choice: .close(id, mode))
         }
-        let halfClose = Menu.Item(key: "h", label: "half: send FIN, go on reading", choice: .halfClose(id))
+        let halfClose = Menu.Item(key: "h", label: "half-close: send FIN, keep reading", choice: .halfClose(id))
         let isStream = selected.role != .datagram
         var items: [Menu.Item]
         if selected.ownWebSocket != nil {
             items = [
-                Menu.Item(key: "c", label: "with Close 1000, after what is queued", choice: .sayClose(id)),
+                Menu.Item(key: "c", label: "with Close 1000, after queued messages", choice: .sayClose(id)),
                 Menu.Item(key: CloseMode.now.words.key, label: "now, without a Close", choice: .close(id, .now)),
                 item(.reset),
             ]

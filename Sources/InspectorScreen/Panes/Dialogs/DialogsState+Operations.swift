@@ -6,7 +6,7 @@ extension DialogsState {
     /// Asks which of the selected connection's operations to act on.
     mutating func openOperations(_ subject: Subject) -> Model.Notice? {
         guard let selected = subject.socket, selected.isLive, selected.role != .listener else {
-            return .hint("operations are queued on live connections")
+            return .hint("operations can be queued only on live connections")
         }
         let queues = [selected.reading, selected.writing]
         let operations = queues.flatMap { ([$0.current].compactMap { $0 }) + $0.pending }
@@ -72,7 +72,7 @@ extension DialogsState {
     /// Asks for the watermarks of the selected connection's write queue.
     mutating func openWatermarks(_ subject: Subject) -> Model.Notice? {
         guard let selected = subject.socket, selected.isLive, selected.role != .listener else {
-            return .hint("watermarks are set on live connections")
+            return .hint("watermarks can be set only on live connections")
         }
         let marks = selected.watermarks
         open = .form(

@@ -18,7 +18,9 @@ extension Form {
         pace.timeout = try duration(.timeout)
         guard !text(.pieces).isEmpty else { return pace }
         let bytes = try number(.pieces, 1...1 << 20, "a number of bytes from 1 to 1048576")
-        guard let gap = try duration(.gap) else { throw Problem(field: .gap, message: "how long between the pieces?") }
+        guard let gap = try duration(.gap) else {
+            throw Problem(field: .gap, message: "how long to wait between the pieces?")
+        }
         pace.dribble = Pace.Dribble(bytes: bytes, interval: gap)
         return pace
     }

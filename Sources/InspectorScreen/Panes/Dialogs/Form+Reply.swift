@@ -14,7 +14,7 @@ extension Form {
         case .success(let reply):
             guard !reply.isEmpty else { throw Problem(field: .reply, message: "the text to send is missing") }
             guard MessageText.preview(reply, sequence: 1).files == 0 else {
-                throw Problem(field: .reply, message: "a rule sends no files")
+                throw Problem(field: .reply, message: "a rule cannot send files")
             }
             do throws(Pattern.Failure) {
                 return before + [try ReplyRule(pattern: pattern, text: typed, reply: reply)]

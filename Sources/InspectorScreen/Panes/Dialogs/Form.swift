@@ -89,7 +89,7 @@ package struct Form: Equatable, Sendable {
         case .reply(let id, _): "\(id): auto-reply"
         case .save(let id, _, _): "save bytes of \(id)"
         case .saveMarked(let ids): "save the traffic of \(Format.count(ids.count, "connection"))"
-        case .pace(let id): "pacing for \(id)"
+        case .pace(let id): "pacing of \(id)"
         case .destination(let id): "where \(id) sends datagrams"
         }
     }

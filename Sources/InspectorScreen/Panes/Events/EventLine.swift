@@ -67,9 +67,10 @@ struct EventLine {
     private func line(_ event: SocketEvent, _ model: Model) -> Line {
         let row = EventCatalogue[event.kind]
         let isMatch = model.events.isMatch(event, in: model.shared)
-        let plain = Style(row.isWarning ? .warn : .plain, isMatch ? [.bold, .underline] : [])
+        let label = EventWords.label(event, of: model.shared.socket(of: event))
+        let plain = Style(label.isWarning ? .warn : .plain, isMatch ? [.bold, .underline] : [])
         var line = begin(event.time, event.socket.description, model)
-        line.append(room == .narrow ? row.label + " " : Format.padded(row.label, to: 14) + " ", plain)
+        line.append(room == .narrow ? label.text + " " : Format.padded(label.text, to: 14) + " ", plain)
         let hasTag = event.tag != 0 || row.hasTag
         if room == .wide {
             line.append(Format.padded(hasTag ? "t\(event.tag)" : "-", to: 4) + " ", Style(hasTag ? .plain : .dim))

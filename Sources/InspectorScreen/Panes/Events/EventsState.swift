@@ -101,7 +101,7 @@ package struct EventsState: Equatable, Sendable {
 
     /// Returns the text for filter and search.
     private static func text(_ event: SocketEvent, in shared: Shared) -> String {
-        "\(event.socket) \(EventCatalogue[event.kind].label) t\(event.tag) "
+        "\(event.socket) \(EventWords.label(event, of: shared.socket(of: event)).text) t\(event.tag) "
             + EventWords.detail(
                 event, of: shared.socket(of: event), answer: shared.options.keys.naming("{answer}", in: .events))
     }

@@ -10,7 +10,7 @@ package enum EventsView {
         let body = rect.trimmed(top: 1)
         let shown = model.events.shown(in: model.shared)
         guard shown.count > 0, body.height > 0 else {
-            let text = model.events.filter.isEmpty ? "  nothing has happened yet" : "  no event matches the filter"
+            let text = model.events.filter.isEmpty ? "  no events yet" : "  no event matches the filter"
             return canvas.draw(Line(text, Style(.dim)), row: 1, in: body, model.glyphs)
         }
         let cursor = model.events.cursor.map(shown.index)

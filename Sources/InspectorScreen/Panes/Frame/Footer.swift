@@ -15,7 +15,7 @@ package enum Footer {
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let context = model.context
         if model.typesToChild {
-            let left = Line(" every other key goes to the program", Style(.dim))
+            let left = Line(" all other keys go to the program", Style(.dim))
             let right = Line("\(KeyTable.leavesTerminal.label) commands", Style(.key))
             return canvas.draw(left: left, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
         }
@@ -96,12 +96,12 @@ package enum Footer {
         case .list:
             if let found = model.list.found {
                 let isPartial = found.request != nil && model.shared.isReadingFile
-                let words = (isPartial ? "the file is still being read; " : "") + found.words
+                let words = (isPartial ? "still reading the file; " : "") + found.words
                 return Shorten.clause(words, to: model.size.width - 2)
             }
             if let programs = model.list.programs {
                 let socket = Format.count(programs.rows.reduce(0) { $0 + $1.count }, "socket")
-                return "\(Format.count(programs.rows.count, "program")) with \(socket), the worst first"
+                return "\(Format.count(programs.rows.count, "program")) with \(socket), worst first"
             }
             let rows = model.list.rows.count
             let all = model.list.total
@@ -110,7 +110,7 @@ package enum Footer {
                 ? "\(model.shared.summary.live) \(model.hasEnded ? "open" : "live"), \(model.shared.summary.closed) closed"
                 : model.naming("\(rows) of \(all) listed; {back} lists all")
             if let hidden = hidden(model) { return Shorten.clause(counts + "; " + hidden, to: model.size.width - 2) }
-            let name = model.list.sorting.column.sentenceName
+            let name = model.list.sorting.column.sentenceName + model.list.exception(in: model.shared)
             let sight = inSight(model)
             return Shorten.fitting(
                 [counts + ", sorted by \(name)" + sight, counts + sight, counts], in: model.size.width - 1)

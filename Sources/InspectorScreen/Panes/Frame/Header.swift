@@ -97,7 +97,7 @@ package enum Header {
         let summary = model.shared.summary
         line.append("  sockets \(summary.live)  listening \(summary.listening)")
         let hidden = summary.hiddenOwners.values.reduce(0, +)
-        if hidden > 0 { line.append("  owners of \(hidden) not known", Style(.dim)) }
+        if hidden > 0 { line.append("  owners of \(hidden) unknown", Style(.dim)) }
         return line
     }
 
@@ -161,7 +161,8 @@ package enum Header {
         if let chip = model.list.cursor.chip { line.append(model.naming(chip), Style(.dim)) }
         if withOrder {
             line.append(
-                "sort \(sorting.column.sentenceName.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
+                "sort \(sorting.column.sentenceName.lowercased()) \(sorting.descending ? "v" : "^")"
+                    + model.list.exception(in: model.shared), Style(.dim))
         }
         return line
     }

@@ -41,7 +41,7 @@ package struct HelpContents {
             let rows = keys.bindings(in: context).filter { Action.edits.contains($0.line) == edits }
             let more = rows.filter { told.insert($0).inserted }
             add(
-                title + (more.count < rows.count ? ", besides the above" : ""),
+                title + (more.count < rows.count ? ", in addition to the above" : ""),
                 more.map { Self.entry($0, in: context, model) })
         }
         tell(help.context, "")
@@ -81,7 +81,7 @@ package struct HelpContents {
     }
 
     private var commands: [Entry] {
-        [Entry(lead: "", text: "Every name on the right runs what its key does. With arguments:")]
+        [Entry(lead: "", text: "Every name on the right is a command, too. With arguments:")]
             + Action.commands.compactMap { action in
                 action.syntax.map {
                     Entry(
@@ -98,10 +98,10 @@ package struct HelpContents {
 
     private func marks(_ model: Model) -> [Entry] {
         [
-            "> client  < accepted  = listener  x closed  ASK waits for an answer (\(model.answerKey))",
-            "READING 1024/4096: so far of all; 312 to CRLF: so far, the end unknown",
-            "WRITING 25% +2 1.4M: done, writes after it, bytes not yet with the kernel",
-            model.naming("unread 23 B: bytes in the kernel that no read takes; {read} queues a read"),
+            "> client  < accepted  = listener  x closed  ASK awaits an answer (\(model.answerKey))",
+            "READING 1024/4096: done/total; 312 to CRLF: done, total unknown",
+            "WRITING 25% +2 1.4M: done, writes queued after it, bytes not yet in the kernel",
+            model.naming("unread 23 B: bytes in the kernel, no read queued; {read} queues one"),
             "C>S/s, S>C/s: what the client and the server of a relay or a capture send",
             "\(model.glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC.", "* marked  !2 two warnings",
         ].map { Entry(lead: "", text: $0) }

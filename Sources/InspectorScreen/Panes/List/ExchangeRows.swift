@@ -15,7 +15,7 @@ enum ExchangeRows {
         for word in ["REPLY", "TOOK", "ASKED", "ANSWER"] {
             title += " " + Format.padded(word, to: wordWidth, right: true)
         }
-        return Line(title + "  QUESTION", Style(.heading))
+        return Line(title + "  REQUEST", Style(.heading))
     }
 
     static func line(_ exchange: Exchange, isSelected: Bool, _ width: Int, _ model: Model) -> Line {

@@ -12,10 +12,19 @@ package struct FoundPane: Equatable, Sendable {
     /// The first visible result.
     package private(set) var top = 0
 
-    init(_ request: FindRequest) {
-        self.request = request
+    /// The result at the cursor of an earlier search, until this one finds it too or the cursor moves.
+    private(set) var kept: FoundMatch?
+
+    init(_ request: FindRequest, keeping kept: FoundMatch? = nil) {
+        (self.request, self.kept) = (request, kept)
         progress = FindProgress(number: request.number)
     }
+
+    /// Whether it is drawn without what was searched for, and without words until the search is over.
+    package var hidesRequest = false
+
+    /// What was searched for, as it is drawn.
+    var searched: String { hidesRequest ? "" : request?.search.text ?? "" }
 
     /// Lists exchanges, in the order in which they began. The cursor is on the first or the last.
     init(_ exchanges: [FoundMatch], slowestFirst: Bool) {
@@ -33,7 +42,27 @@ package struct FoundPane: Equatable, Sendable {
             + exchanges.filter { $0.exchange?.answer != nil }.sorted { time($0) > time($1) }
     }
 
+    /// Lists system calls in the order in which they ended, of one session or of all. The cursor is on the last.
+    init(calls id: SocketID?, _ calls: [FoundMatch]) {
+        (request, callsOf, listsCalls) = (nil, id, true)
+        progress = FindProgress(number: 0)
+        progress.isOver = true
+        matches = calls
+        cursor = max(0, calls.count - 1)
+    }
+
     private var isSlowestFirst = false
+    /// Whether system calls are listed, and of which session, or `nil` for all.
+    private(set) var listsCalls = false
+    private(set) var callsOf: SocketID?
+
+    /// Lists system calls anew. The cursor stays on its call, or follows the last.
+    mutating func refresh(_ calls: [FoundMatch]) {
+        let (followsLast, chosen) = (cursor >= matches.count - 1, current?.call)
+        matches = calls
+        let place = matches.lastIndex { $0.call?.began == chosen?.began && $0.call?.thread == chosen?.thread }
+        cursor = followsLast ? max(0, calls.count - 1) : place ?? 0
+    }
 
     /// The result with the cursor, or `nil` if there is none.
     package var current: FoundMatch? { matches.indices.contains(cursor) ? matches[cursor] : nil }
@@ -44,9 +73,16 @@ package struct FoundPane: Equatable, Sendable {
         matches += news.matches
         progress = news
         progress.matches = []
+        guard let kept else { return }
+        let place = matches.lastIndex { ($0.socket, $0.item, $0.offset) == (kept.socket, kept.item, kept.offset) }
+        if let place { cursor = place }
+        if place != nil || news.isOver { self.kept = nil }
     }
 
-    mutating func move(_ step: Int) { cursor = min(max(0, cursor + step), max(0, matches.count - 1)) }
+    mutating func move(_ step: Int) {
+        kept = nil
+        cursor = min(max(0, cursor + step), max(0, matches.count - 1))
+    }
 
     mutating func keepInSight(height: Int) {
         top = min(top, cursor)
@@ -57,9 +93,11 @@ package struct FoundPane: Equatable, Sendable {
     /// `37 matches in 12 of 2000 connections; not kept: 3 older items`
     package var words: String {
         guard let request else {
-            let order = isSlowestFirst ? "the slowest first" : "the latest last; :exchanges slowest sorts them"
-            return Format.count(matches.count, "question") + ", " + order
+            if listsCalls { return Format.count(matches.count, "call") + ", latest last" }
+            let order = isSlowestFirst ? "slowest first" : "latest last; :exchanges slowest sorts them"
+            return Format.count(matches.count, "request") + ", " + order
         }
+        guard progress.isOver || !hidesRequest else { return "" }
         let connections = Set(matches.map(\.socket)).count
         let all = request.sockets.count
         var text = "\(progress.count) match" + (progress.count == 1 ? "" : "es")

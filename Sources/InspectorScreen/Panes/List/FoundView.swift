@@ -7,7 +7,8 @@ enum FoundView {
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
         let columns = Columns(width: width, idWidth: model.shared.summary.idWidth)
         if found.request == nil {
-            canvas.draw(ExchangeRows.heading(width), row: 0, in: rect.top(1), model.glyphs)
+            let heading = found.listsCalls ? CallRows.heading(width) : ExchangeRows.heading(width)
+            canvas.draw(heading, row: 0, in: rect.top(1), model.glyphs)
         } else {
             heading(found, columns, model, rect.top(1), on: &canvas)
         }
@@ -17,6 +18,7 @@ enum FoundView {
             let match = found.matches[index]
             let line =
                 match.exchange.map { ExchangeRows.line($0, isSelected: isSelected, width, model) }
+                ?? match.call.map { CallRows.line($0, isSelected: isSelected, width, model) }
                 ?? line(match, isSelected: isSelected, columns, model)
             canvas.draw(line, row: row, in: body.left(width), model.glyphs)
             if isSelected {
@@ -25,11 +27,11 @@ enum FoundView {
                 }
             }
         }
-        guard found.matches.isEmpty, body.height > 0, let request = found.request else { return }
+        guard found.matches.isEmpty, body.height > 0, found.request != nil else { return }
         var line = Line("  ")
         let isOver = found.progress.isOver && !model.shared.isReadingFile
         let state = isOver ? "no kept payload contains " : "searching for "
-        model.sanitizer.append(state + request.search.text, Style(.dim), to: &line)
+        model.sanitizer.append(state + found.searched, Style(.dim), to: &line)
         canvas.draw(line, row: 0, in: body, model.glyphs)
     }
 
@@ -58,7 +60,7 @@ enum FoundView {
         if columns.peerWidth > 0 { title += Format.padded("PEER", to: columns.peerWidth) + " " }
         var line = Line(title, Style(.heading))
         line.append("FOUND ", Style(.heading))
-        model.sanitizer.append(found.request?.search.text ?? "", Style(.chip), to: &line)
+        model.sanitizer.append(found.searched, Style(.chip), to: &line)
         canvas.draw(line, row: 0, in: rect, model.glyphs)
     }
 

@@ -116,7 +116,14 @@ extension ListPane {
     mutating func sort(_ sorting: Sorting) -> Model.Notice {
         chosen = sorting
         keyPressed = nil
-        return .hint("sorted by \(sorting.column.sentenceName)\(sorting.descending ? ", largest first" : "")")
+        let exception = sorting.exception.map { "; \($0), the latest first" } ?? ""
+        return .hint(
+            "sorted by \(sorting.column.sentenceName)\(sorting.descending ? ", largest first" : "")\(exception)")
+    }
+
+    /// Returns what is not obvious about the order of the rows, for a sentence about it.
+    func exception(in shared: Shared) -> String {
+        shared.summary.closed > 0 ? sorting.exception.map { ", \($0)" } ?? "" : ""
     }
 
     mutating func reverse() -> Model.Notice {
@@ -138,18 +145,19 @@ extension ListPane {
         filterRuns += 1
     }
 
-    /// Shows one row for each relayed pair, or one for each leg.
+    /// Shows one row per relayed pair, or one for each leg.
     mutating func toggleLegs(in shared: Shared) -> Model.Notice {
         showsLegs.toggle()
         keyPressed = nil
-        let words = "one row for each " + (showsLegs ? "leg of a relayed connection" : "relayed connection")
+        let words = "one row per " + (showsLegs ? "leg of a relayed connection" : "relayed connection")
         return .hint(shared.options.keys.naming(words + "; {legs} \(showsLegs ? "joins" : "splits") them"))
     }
 
     // MARK: Search
 
     /// Starts a search through the payloads of all connections. Earlier results are dropped.
-    mutating func find(_ search: PayloadSearch, in shared: Shared) -> FindRequest {
+    /// - Parameter kept: the result that the cursor stays on, if it is found again.
+    mutating func find(_ search: PayloadSearch, keeping kept: FoundMatch? = nil, in shared: Shared) -> FindRequest {
         findsBegun += 1
         let sockets = (shared.shown?.sockets ?? []).filter { socket in
             // One leg of a pair receives what the other sends, so the client's leg has everything.
@@ -160,7 +168,7 @@ extension ListPane {
             if shown.moment?.shown != nil { request.until = shown.time }
             request.unlisted = max(0, Int(clamping: shown.counters.opened) - shown.sockets.count)
         }
-        found = FoundPane(request)
+        found = FoundPane(request, keeping: kept)
         return request
     }
 

@@ -23,7 +23,7 @@ package struct ListPane: Equatable, Sendable {
         var sentence: String {
             switch self {
             case .connection: "the cursor stays on its connection"
-            case .place: "the cursor stays in its place, whichever connection is there"
+            case .place: "the cursor stays on its row"
             case .newest: "the cursor goes to each new connection"
             }
         }
@@ -32,7 +32,7 @@ package struct ListPane: Equatable, Sendable {
         var chip: String? {
             switch self {
             case .connection: nil
-            case .place: "keeps its place ({follow})  "
+            case .place: "keeps its row ({follow})  "
             case .newest: "following ({follow})  "
             }
         }

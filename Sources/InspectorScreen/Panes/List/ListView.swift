@@ -32,9 +32,9 @@ package enum ListView {
             model.shown == nil
             ? "  waiting for the first snapshot"
             : model.shared.showsCapture
-                ? "  nothing has passed yet"
+                ? "  no traffic yet"
                 : !programs.isEmpty && programs.allSatisfy(\.isOutside)
-                    ? "  no sockets that can be seen"
+                    ? "  no visible sockets"
                     : model.naming("  no sockets yet: {connect} connects, {listen} listens")
         canvas.draw(Line(text, Style(.dim)), row: 1, in: rect, model.glyphs)
     }

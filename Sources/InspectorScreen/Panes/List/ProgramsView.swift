@@ -69,7 +69,7 @@ enum ProgramsView {
         }
         guard programs.rows.isEmpty else { return }
         canvas.draw(
-            Line("  no program has a socket that the filter lists", Style(.dim)), row: 0, in: body, model.glyphs)
+            Line("  no program has a socket that matches the filter", Style(.dim)), row: 0, in: body, model.glyphs)
     }
 
     /// Returns the mark of the worst verdict, with its name if there is room.

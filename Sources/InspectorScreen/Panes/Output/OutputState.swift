@@ -55,7 +55,7 @@ struct OutputLayout {
     /// Returns the screen rows of one row, at least one.
     func lines(_ row: Int) -> [Line] {
         switch text[row] {
-        case .dropped(let count): return [Line("... \(Format.size(count)) not kept: too fast", Style(.warn))]
+        case .dropped(let count): return [Line("... \(Format.size(count)) not kept: output too fast", Style(.warn))]
         case .line(let bytes, _):
             var line = Line()
             sanitizer.append(bytes: Self.expanded(bytes), to: &line)

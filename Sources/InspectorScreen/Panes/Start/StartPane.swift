@@ -34,8 +34,8 @@ package struct StartState: Equatable, Sendable {
             StartEntry(section: entry.0, number: index + 1, title: entry.1, note: entry.2, line: entry.3)
         }
         return numbered + [
-            StartEntry(section: .words, title: "host", note: "the sockets of all programs here", line: "host"),
-            StartEntry(section: .words, title: "demo", note: "live sockets to look at", line: "demo"),
+            StartEntry(section: .words, title: "host", note: "the sockets of every program", line: "host"),
+            StartEntry(section: .words, title: "demo", note: "a demo with live sockets", line: "demo"),
         ]
     }
 

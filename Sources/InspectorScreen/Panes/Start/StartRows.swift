@@ -31,7 +31,7 @@ struct StartRows {
     }
 
     private static let sections: [(section: StartEntry.Section, title: String)] = [
-        (.recent, "Recent"), (.listening, "Listening on this host"), (.programs, "Programs that can be inspected"),
+        (.recent, "Recent"), (.listening, "Listening on this host"), (.programs, "Inspectable programs"),
         (.words, ""),
     ]
 

@@ -36,7 +36,7 @@ package enum StartView {
             text = " {accept} opens what is typed."
         } else {
             let hasHelp = model.shared.options.keys.binding(for: "?", in: .start)?.line == "help"
-            let what = rect.width >= 60 ? "a part of a line below." : "part of one."
+            let what = rect.width >= 60 ? "part of a line below." : "part of one."
             text = (hasHelp ? " ? help." : "") + " Type an address or \(what)"
         }
         canvas.draw(Line(model.naming(text, in: .start), Style(.dim)), row: 0, in: rect, model.glyphs)

@@ -37,7 +37,7 @@ extension TrafficDocument {
         case .unseen(let count):
             mark("! \(Format.size(count)) from before this was opened are not here", Style(.warn))
         case .sentFile(let file): rows(sentLine(file))
-        case .dropped(let count): mark("! \(count) older items dropped for room", Style(.warn))
+        case .dropped(let count): mark("! \(count) older items dropped to make room", Style(.warn))
         case .closed(let record): rows(closedLine(record))
         case .waiting(let text): waitingLine(text).hanging(width: width, indent: 2)
         }
@@ -179,7 +179,12 @@ extension TrafficDocument {
     /// Appends the time since the previous item, if there is room.
     private func appended(_ gap: Gap, to header: Line) -> Line {
         var line = header
-        let words = gap.isReply ? "reply after \(Format.duration(gap.time))" : "+\(Format.duration(gap.time))"
+        // A relay's own faults delay what the client sees.
+        let isDelayed = socket?.linked != nil && socket?.fault?.rules.contains { $0.count > 0 } == true
+        let words =
+            gap.isReply
+            ? "reply after \(Format.duration(gap.time))\(isDelayed ? " with faults" : "")"
+            : "+\(Format.duration(gap.time))"
         if line.width + words.count + 3 <= width {
             line.pad(to: width - words.count - 1)
             line.append(words, Style(.dim))

@@ -12,7 +12,7 @@ package enum TrafficWords {
         switch socket.phase {
         case .listening:
             if let rule = socket.fault?.rules.first {
-                return ["fault \(rule.number) (\(rule.text)) accepts nothing: new connections wait in the backlog"]
+                return ["fault \(rule.number) (\(rule.text)) accepts no connections: they wait in the backlog"]
             }
             guard socket.isReadingPaused else {
                 return [(model.hasEnded(socket.id) ? "was " : "") + "waiting for connections on \(socket.peerText)"]
@@ -23,7 +23,7 @@ package enum TrafficWords {
         case .closed: return []
         case .open:
             let place = socket.local?.description ?? socket.target
-            return socket.received == 0 && socket.sent == 0 ? ["open on \(place); no datagram has passed yet"] : []
+            return socket.received == 0 && socket.sent == 0 ? ["open on \(place); no datagrams yet"] : []
         case .connected, .lingering:
             if socket.webSocket != nil { return [] }
             return socket.received == 0 && socket.sent == 0
@@ -34,7 +34,7 @@ package enum TrafficWords {
     /// Returns why nothing can be written to a socket, or `nil` if something can.
     package static func whyNoWriting(_ socket: SocketSnapshot) -> String? {
         if let ending = socket.ending { return "closed: \(ending)" }
-        if socket.ends != nil { return "captured: nothing can be written to it" }
+        if socket.ends != nil { return "captured: it cannot be written to" }
         if socket.role == .listener { return "a listener cannot send: select one of its connections" }
         if let webSocket = socket.ownWebSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
             return "closing: nothing is sent after a Close"

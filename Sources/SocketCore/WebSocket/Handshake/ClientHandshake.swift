@@ -70,7 +70,7 @@ package struct ClientHandshake: Sendable {
         case .over: return .wait
         case .head(let parser):
             let what = parser.count == 0 ? "without a response" : "within the head of its response"
-            return .failed(.broken("the server ended the connection \(what)", nil))
+            return .failed(.broken("the server closed the connection \(what)", nil))
         case .body(let refusal, let body): return Self.failed(refusal, body)
         }
     }

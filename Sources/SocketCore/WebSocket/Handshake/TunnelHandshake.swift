@@ -51,7 +51,7 @@ package struct TunnelHandshake: Sendable {
         defer { state = .over }
         switch state {
         case .over: return .wait
-        case .head: return .broken("the proxy ended the connection without a complete response")
+        case .head: return .broken("the proxy closed the connection without a complete response")
         case .body(let refusal, let body): return conclude(refusal, body, hasEnded: true)
         }
     }

@@ -42,7 +42,7 @@ struct MessageAssembler: ~Copyable {
     /// The current message. Valid only while `isReceiving`.
     private var message = Incoming()
     private var isReceiving = false
-    /// The message's bytes that are not delivered yet.
+    /// The message's bytes not delivered yet.
     private var whole: [UInt8] = []
     /// Whether the current frame ends the message, and how many of its bytes are missing.
     private var isFinal = false

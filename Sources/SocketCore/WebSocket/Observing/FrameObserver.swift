@@ -83,7 +83,7 @@ struct FrameObserver: ~Copyable {
 
     /// Reports the incomplete message when the connection has ended.
     mutating func end(into items: inout [ObservedItem]) {
-        cut("the connection ended within it", into: &items)
+        cut("the connection ended in the middle of it", into: &items)
         assembler.freeMemory()
     }
 
@@ -172,7 +172,7 @@ struct FrameObserver: ~Copyable {
         if assembler.isSkipped { skipped += 1 }
         guard var ended = message.take() else { return }
         if assembler.isSkipped {
-            ended.traffic.problem = ended.traffic.problem ?? "not inflated, as one before it was not"
+            ended.traffic.problem = ended.traffic.problem ?? "not inflated, because an earlier message was not"
             (ended.bytes, ended.length) = ([], 0)
         }
         items.append(

@@ -19,7 +19,7 @@ extension DatagramSession {
     func close(error: SocketError?, mode: CloseMode?) {
         guard !isClosed else { return }
         isClosed = true
-        let cause = error ?? SocketError(.disconnected, operation: "close", detail: "closed by this side")
+        let cause = error ?? SocketError(.disconnected, operation: "close", detail: "closed locally")
         var writesLost = 0
         while queue.count > 0 {
             let entry = queue.takeFirst(engine.now)

@@ -176,7 +176,7 @@ extension DatagramSession {
     /// Dissolves the connection, or cancels a connect that is still queued.
     func disconnect() {
         if let operation = queue.connect, queue.remove(operation, now: engine.now) != nil {
-            notify(.notConnected(SocketError(.disconnected, operation: "connect", detail: "cancelled by this side")))
+            notify(.notConnected(SocketError(.disconnected, operation: "connect", detail: "cancelled locally")))
         }
         guard peer != nil, let link = links.first else { return finishStep() }
         let failure = engine.kernel.dissolve(link.socket.descriptor)

@@ -223,7 +223,7 @@ extension Connection {
         detachHandle()
     }
 
-    private static let closedHere = SocketError(.disconnected, operation: "close", detail: "closed by this side")
+    private static let closedHere = SocketError(.disconnected, operation: "close", detail: "closed locally")
 
     /// Fails the queued operations and returns the record of the session.
     private func ending(error: SocketError?) -> EndedSession {

@@ -2,10 +2,18 @@ import SocketCore
 
 /// Tells who waits for whom. Called at the end of each step, so that an engine that nobody inspects does nothing for it.
 extension Connection {
-    /// Counts the bytes that have passed since the last time.
+    /// Counts the bytes that have passed since the last time. Half of the steps pass none.
     @inline(__always)
     func tallyExchanges() {
         guard let known = rare?.exchanges ?? beginTally() else { return }
+        guard layers.isWirePlain else { return tallyPlaintext(known) }
+        guard !known.hasCounted(received, sent) else { return }
+        if known.count(upTo: received, sent, at: engine.now) { judgeExchanges(known) }
+    }
+
+    /// Does the same where the wire has TLS, or will have it.
+    @inline(never)
+    private func tallyPlaintext(_ known: ConnectionExchanges) {
         if isWireEncrypted { known.countPlaintext() }
         let (received, sent) = plaintextTotals
         if known.count(upTo: received, sent, at: engine.now) { judgeExchanges(known) }

@@ -91,7 +91,7 @@ package struct Dissection: Sendable {
             requests.append(.packets(run: run, bytes))
         }
         if let length = tape?.length, length > Self.lengthLimit {
-            stage = .ended("\(Format.size(length)) were dissected, the limit of one run; :view dissected starts again")
+            stage = .ended("\(Format.size(length)) were dissected, the limit of one pass; :view dissected continues")
             requests.append(.stop)
         } else if socket.closed != nil, tape?.isWhole == true {
             stage = .finishing

@@ -36,8 +36,8 @@ extension TrafficDocument {
         let dissection = model.dissection
         var remarks: [String] = []
         if case .ended(let reason?) = dissection.stage { remarks.append(reason) }
-        if dissection.left > 0 { remarks.append("\(dissection.left) more lines of tshark not kept") }
-        if dissection.cut > 0 { remarks.append("\(dissection.cut) lines of tshark were too long and are cut") }
+        if dissection.left > 0 { remarks.append("\(dissection.left) more lines of tshark output not kept") }
+        if dissection.cut > 0 { remarks.append("\(dissection.cut) lines of tshark output were too long; cut") }
         return remarks
     }
 }

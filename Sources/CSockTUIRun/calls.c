@@ -1,0 +1,133 @@
+// The table of socket calls that are traced, what each asks for, and the memory through which they are handed on.
+#define _GNU_SOURCE
+#include "trace.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "CSockTUIRun.h"
+
+// connect(2) is not among them: the filter that notifies comes first, and the relay answers.
+const struct crun_row crun_rows[] = {
+    {__NR_read, "read", CRUN_BYTES},           {__NR_write, "write", CRUN_BYTES},
+    {__NR_recvfrom, "recvfrom", CRUN_BYTES},   {__NR_sendto, "sendto", CRUN_BYTES},
+    {__NR_close, "close", CRUN_CLOSE},         {__NR_readv, "readv", CRUN_VECTOR},
+    {__NR_writev, "writev", CRUN_VECTOR},      {__NR_recvmsg, "recvmsg", CRUN_MESSAGE},
+    {__NR_sendmsg, "sendmsg", CRUN_MESSAGE},   {__NR_recvmmsg, "recvmmsg", CRUN_MESSAGES},
+    {__NR_sendmmsg, "sendmmsg", CRUN_MESSAGES}, {__NR_sendfile, "sendfile", CRUN_FILE},
+    {__NR_splice, "splice", CRUN_PIPE},        {__NR_accept, "accept", CRUN_PLAIN},
+    {__NR_accept4, "accept4", CRUN_PLAIN},     {__NR_shutdown, "shutdown", CRUN_PLAIN},
+    {__NR_dup3, "", CRUN_DUPLICATE},           {436 /* close_range */, "", CRUN_RANGE},
+    {__NR_unshare, "", CRUN_UNSHARE},
+#ifdef __NR_dup2
+    {__NR_dup2, "", CRUN_DUPLICATE},
+#endif
+};
+const int crun_row_count = sizeof crun_rows / sizeof *crun_rows;
+
+const char *crun_call_name(int row) { return row < 0 || row >= crun_row_count ? NULL : crun_rows[row].name; }
+
+// MARK: Amounts
+
+// The most pieces of one array, by POSIX and the kernel (UIO_MAXIOV).
+enum { MOST_PIECES = 1024 };
+
+static int64_t sum_of(int thread, uint64_t address, uint64_t count) {
+  struct iovec pieces[MOST_PIECES];
+  if (count > MOST_PIECES || !crun_read(thread, address, pieces, count * sizeof *pieces)) return -1;
+  int64_t sum = 0;
+  for (uint64_t index = 0; index < count; index++) sum += (int64_t)pieces[index].iov_len;
+  return sum;
+}
+
+int64_t crun_asked(const struct crun_row *row, int thread, const uint64_t arguments[6]) {
+  struct msghdr message;
+  switch (row->form) {
+    case CRUN_BYTES: return (int64_t)arguments[2];
+    case CRUN_FILE: return (int64_t)arguments[3];
+    case CRUN_PIPE: return (int64_t)arguments[4];
+    case CRUN_VECTOR: return sum_of(thread, arguments[1], arguments[2]);
+    case CRUN_MESSAGE:
+      if (!crun_read(thread, arguments[1], &message, sizeof message)) return -1;
+      return sum_of(thread, (uintptr_t)message.msg_iov, message.msg_iovlen);
+    default: return -1;
+  }
+}
+
+int64_t crun_moved(int thread, const uint64_t arguments[6], int64_t messages) {
+  struct mmsghdr batch[64];
+  int64_t sum = 0;
+  for (int64_t index = 0; index < messages;) {
+    int64_t piece = messages - index < 64 ? messages - index : 64;
+    if (!crun_read(thread, arguments[1] + index * sizeof *batch, batch, piece * sizeof *batch)) return -1;
+    for (int64_t place = 0; place < piece; place++) sum += batch[place].msg_len;
+    index += piece;
+  }
+  return sum;
+}
+
+// MARK: Memory
+
+// As many records as fit while a reader that looks ten times a second is late by a few looks.
+enum { PLACES = 1 << 16 };
+
+// One process writes, and one reads. Both numbers only grow.
+struct crun_calls {
+  _Atomic uint64_t written, taken, lost, strange, hidden;
+  struct crun_traced_call places[PLACES];
+};
+
+int crun_make_calls(void) {
+  int memory = memfd_create("socktui-calls", MFD_CLOEXEC);
+  if (memory >= 0 && ftruncate(memory, sizeof(struct crun_calls)) == 0) return memory;
+  int error = errno;
+  if (memory >= 0) close(memory);
+  errno = error;
+  return -1;
+}
+
+struct crun_calls *crun_map_calls(int memory) {
+  void *mapped =
+      memory < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct crun_calls), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+void crun_unmap_calls(struct crun_calls *calls) {
+  if (calls) munmap(calls, sizeof *calls);
+}
+
+int crun_put_call(struct crun_calls *calls, const struct crun_traced_call *call) {
+  uint64_t written = atomic_load_explicit(&calls->written, memory_order_relaxed);
+  if (written - atomic_load_explicit(&calls->taken, memory_order_acquire) >= PLACES) {
+    if (call->moment != CRUN_BEGUN) atomic_fetch_add(&calls->lost, 1);
+    return 0;
+  }
+  calls->places[written % PLACES] = *call;
+  atomic_store_explicit(&calls->written, written + 1, memory_order_release);
+  return 1;
+}
+
+void crun_count_strange(struct crun_calls *calls) { atomic_fetch_add(&calls->strange, 1); }
+
+void crun_count_hidden(struct crun_calls *calls) { atomic_fetch_add(&calls->hidden, 1); }
+
+int crun_take_calls(struct crun_calls *calls, struct crun_traced_call *out, int most) {
+  uint64_t taken = atomic_load_explicit(&calls->taken, memory_order_relaxed);
+  uint64_t written = atomic_load_explicit(&calls->written, memory_order_acquire);
+  int count = 0;
+  for (; count < most && taken < written; count++, taken++) out[count] = calls->places[taken % PLACES];
+  atomic_store_explicit(&calls->taken, taken, memory_order_release);
+  return count;
+}
+
+uint64_t crun_lost_calls(const struct crun_calls *calls) { return atomic_load(&calls->lost); }
+
+uint64_t crun_strange_programs(const struct crun_calls *calls) { return atomic_load(&calls->strange); }
+
+uint64_t crun_hidden_programs(const struct crun_calls *calls) { return atomic_load(&calls->hidden); }
