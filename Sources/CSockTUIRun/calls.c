@@ -41,9 +41,9 @@ enum { MOST_PIECES = 1024 };
 static int64_t sum_of(int thread, uint64_t address, uint64_t count) {
   struct iovec pieces[MOST_PIECES];
   if (count > MOST_PIECES || !crun_read(thread, address, pieces, count * sizeof *pieces)) return -1;
-  int64_t sum = 0;
-  for (uint64_t index = 0; index < count; index++) sum += (int64_t)pieces[index].iov_len;
-  return sum;
+  uint64_t sum = 0;
+  for (uint64_t index = 0; index < count; index++) sum += pieces[index].iov_len;
+  return sum > INT64_MAX ? -1 : (int64_t)sum;
 }
 
 int64_t crun_asked(const struct crun_row *row, int thread, const uint64_t arguments[6]) {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -144,19 +143,21 @@ static uint64_t *place_of(struct process *process, int descriptor) {
 static uint64_t file_of(struct thread *thread, int descriptor) {
   uint64_t *place = place_of(thread->process, descriptor);
   if (place && *place) return *place;
-  char path[64];
-  struct stat facts;
+  char path[64], target[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", thread->id, descriptor);
   // A number that is free is none for the moment.
   if (descriptor < 0) return NO_SOCKET;
-  if (stat(path, &facts) < 0) {
+  // The link is read, because stat(2) would call the file's system, which may wait for a program that is traced.
+  ssize_t length = readlink(path, target, sizeof target - 1);
+  if (length < 0) {
     if ((errno == EACCES || errno == EPERM) && !thread->process->is_hidden) {
       thread->process->is_hidden = 1;
       crun_count_hidden(tracer.calls);
     }
     return NO_SOCKET;
   }
-  uint64_t file = S_ISSOCK(facts.st_mode) ? facts.st_ino : NO_SOCKET;
+  target[length] = 0;
+  uint64_t file = strncmp(target, "socket:[", 8) == 0 ? strtoull(target + 8, NULL, 10) : NO_SOCKET;
   if (place && thread->process->closing == 0) *place = file;
   return file;
 }
@@ -165,14 +166,17 @@ static void forget(struct process *process, uint64_t first, uint64_t last) {
   for (uint64_t number = first; number <= last && number < (uint64_t)process->count; number++) process->files[number] = 0;
 }
 
-// Finds out whether a new process has its descriptors in common with its parent, as clone(2) can do. They are then read
-// anew for each call. A child that is there no longer must not be noted, since its number can be another's.
+// Finds out whether a new process has its descriptors in common with its parent, or a thread has its own, as clone(2) can
+// do. They are then read anew for each call. A child that is there no longer must not be noted, since its number can be another's.
 static void compare(struct thread *parent) {
   unsigned long id = 0;
   if (request(PTRACE_GETEVENTMSG, parent->id, 0, &id) < 0 || id == 0) return;
   long difference = syscall(SYS_kcmp, parent->id, (int)id, KCMP_FILES, 0, 0);
-  if (difference < 0) tracer.is_forgetful |= errno != ESRCH;
-  if (difference != 0 || crun_process((int)id) == parent->process->id) return;
+  if (difference < 0) {
+    tracer.is_forgetful |= errno != ESRCH;
+    return;
+  }
+  if ((difference == 0) == (crun_process((int)id) == parent->process->id)) return;
   parent->process->shares = thread_of((int)id)->process->shares = 1;
 }
 
@@ -184,14 +188,17 @@ static int enter(struct thread *thread, const struct ptrace_syscall_info *info) 
   memcpy(arguments, info->seccomp.args, sizeof thread->arguments);
   struct process *process = thread->process;
   const int place = (int)info->seccomp.ret_data;
-  if (place >= crun_row_count) return 0;
+  // A program may have a filter of its own that stops calls.
+  if (place >= crun_row_count || info->seccomp.nr != (uint64_t)crun_rows[place].number) return 0;
   const struct crun_row *row = &crun_rows[place];
   int descriptor = (int)arguments[0], frees = 0;
   uint64_t file = NO_SOCKET;
   switch (row->form) {
     case CRUN_UNSHARE: process->shares = 1; return 0;
     case CRUN_DUPLICATE: forget(process, (uint32_t)arguments[1], (uint32_t)arguments[1]); frees = 1; break;
-    case CRUN_RANGE: forget(process, (uint32_t)arguments[0], (uint32_t)arguments[1]); frees = 1; break;
+    case CRUN_RANGE:
+      process->shares |= (arguments[2] & 2 /* CLOSE_RANGE_UNSHARE */) != 0;
+      forget(process, (uint32_t)arguments[0], (uint32_t)arguments[1]); frees = 1; break;
     case CRUN_CLOSE:
       file = file_of(thread, descriptor);
       forget(process, (uint32_t)arguments[0], (uint32_t)arguments[0]);
@@ -271,14 +278,17 @@ static unsigned handle(struct thread *thread, int status, uintptr_t *signal) {
   return PTRACE_CONT;
 }
 
-_Noreturn void crun_trace(struct crun_calls *calls, int watch) {
+int crun_prepare_trace(struct crun_calls *calls, int watch) {
   const size_t size = MOST_NUMBERS * sizeof(void *);
   const int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   tracer.threads = mmap(NULL, size, PROT_READ | PROT_WRITE, kind, -1, 0);
   tracer.processes = mmap(NULL, size, PROT_READ | PROT_WRITE, kind, -1, 0);
-  if (tracer.threads == MAP_FAILED || tracer.processes == MAP_FAILED) _exit(1);
   tracer.calls = calls;
   tracer.watch = watch;
+  return tracer.threads == MAP_FAILED || tracer.processes == MAP_FAILED ? -1 : 0;
+}
+
+_Noreturn void crun_trace(void) {
   while (1) {
     int status, id = waitpid(-1, &status, __WALL);
     if (id < 0 && errno == EINTR) continue;

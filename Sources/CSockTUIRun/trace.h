@@ -53,8 +53,11 @@ int crun_put_call(struct crun_calls *calls, const struct crun_traced_call *call)
 void crun_count_strange(struct crun_calls *calls);
 void crun_count_hidden(struct crun_calls *calls);
 
+// Makes room for what is traced. Returns 0, or -1 without memory.
+int crun_prepare_trace(struct crun_calls *calls, int watch);
+
 // Traces what it was let to trace, until there is none of it.
-_Noreturn void crun_trace(struct crun_calls *calls, int watch);
+_Noreturn void crun_trace(void);
 
 // MARK: In the new process
 

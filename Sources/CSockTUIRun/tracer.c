@@ -35,10 +35,10 @@ static _Noreturn void become_tracer(int process, int memory, int socket) {
   prctl(PR_SET_NAME, "socktui-calls");
   char word;
   if (read(3, &word, 1) != 1) _exit(0);
-  if (!calls) error = ENOMEM;
+  if (!calls || crun_prepare_trace(calls, 3) < 0) error = ENOMEM;
   else if (syscall(SYS_ptrace, PTRACE_SEIZE, process, 0, OPTIONS) < 0) error = errno;
   if (send(3, &error, sizeof error, MSG_NOSIGNAL) != sizeof error || error != 0) _exit(0);
-  crun_trace(calls, 3);
+  crun_trace();
 }
 
 // Lets a tracer that was started trace this process. Returns 0, or errno.

@@ -103,7 +103,7 @@ package struct CallLedger: Equatable, Sendable {
     package private(set) var latest: [SocketCall] = []
     /// The number of earlier ones that are not kept.
     package private(set) var dropped = 0
-    private var losses = CallLosses()
+    private var lost: UInt64 = 0
     /// How many are kept.
     private let limit: Int
 
@@ -111,11 +111,6 @@ package struct CallLedger: Equatable, Sendable {
 
     /// Adds calls in their order.
     package mutating func absorb(_ calls: [SocketCall], _ losses: CallLosses? = nil) {
-        // One that waits may be among the lost ends.
-        if let losses, losses != self.losses {
-            waiting = [:]
-            self.losses = losses
-        }
         for call in calls {
             if call.isWaiting {
                 waiting[call.thread] = call
@@ -124,6 +119,8 @@ package struct CallLedger: Equatable, Sendable {
                 if limit > 0 { latest.append(call) }
             }
         }
+        // Those that seem to wait may be among the lost ends.
+        if let losses, losses.lost != lost { (waiting, lost) = ([:], losses.lost) }
         guard latest.count > limit + limit / 4 else { return }
         dropped += latest.count - limit
         latest.removeFirst(latest.count - limit)

@@ -124,7 +124,7 @@ extension HostNeed {
         let width = all.map(\.name.count).max() ?? 0
         return all.map { row in
             let answer = row.judge(grounds)
-            let sentence = answer.sentence.isEmpty ? "" : ": \(HostScene.safe(answer.sentence))"
+            let sentence = answer.sentence.isEmpty ? "" : ": \(Sanitizer(isASCII: false).text(answer.sentence))"
             return "\(Format.padded(row.name, to: width))  \(Format.padded(answer.word, to: 7))  \(row.use)\(sentence)"
         }
     }

@@ -94,9 +94,13 @@ final class CallTap: Sendable {
 }
 
 extension crun_tracer {
+    func closeDescriptors() {
+        for descriptor in [memory, watch] where descriptor >= 0 { Glibc.close(descriptor) }
+    }
+
     /// Takes the end of a tracer that traces nothing.
     func forget() {
-        for descriptor in [memory, watch] where descriptor >= 0 { Glibc.close(descriptor) }
+        closeDescriptors()
         if process > 0 { ChildRunner.reap(process) }
     }
 }

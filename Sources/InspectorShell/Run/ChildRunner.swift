@@ -163,14 +163,17 @@ package final class ChildRunner: Sendable {
             loop.run()
             gift.close(guardedBy: guardProcess)
             calls?.close()
+            // One whose calls nobody reads ends with the last process that it traces.
+            if calls == nil, let tracer = admission.tracer?.process, tracer > 0 { Self.reap(tracer) }
         }
     }
 
     /// Returns what has the calls of a traced program. If they can't be traced, it says why.
     private func tap(_ tracer: crun_tracer, _ relay: ConnectRelay) -> CallTap? {
         if tracer.error == 0, let tap = CallTap(tracer, relay: relay) { return tap }
-        tracer.forget()
-        note("no calls are shown (ptrace: \(POSIXErrno(tracer.error).words))")
+        tracer.closeDescriptors()
+        let reason = tracer.error == 0 ? "no memory" : "ptrace: \(POSIXErrno(tracer.error).words)"
+        note("no calls are shown (\(reason))")
         return nil
     }
 
@@ -180,12 +183,14 @@ package final class ChildRunner: Sendable {
         request.via = .http
         state.withLock { $0.child = ChildState(request) }
         note("connects can't be intercepted here (\(reason)), so \(request.name) is offered an HTTP proxy")
+        if request.showsCalls { note("its calls are not shown") }
         open(request.via.kinds[...], request, [:])
     }
 
+    /// Adds a sentence to what there is to say of this run.
     private func note(_ sentence: String) {
         state.withLock { state in
-            state.child?.note = sentence
+            state.child?.note = [state.child?.note, sentence].compactMap { $0 }.joined(separator: "; ")
             state.isNews = true
         }
     }

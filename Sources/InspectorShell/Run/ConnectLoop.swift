@@ -51,7 +51,7 @@ final class ConnectLoop {
             // What a call announced is accepted with the call, so this is something else.
             if bits & (CRUN_HUNG_UP - 1) & ~3 != 0 { doors.sockets.forEach(refuseStrangers) }
             if bits & 1 != 0, let notice = receive() { handle(notice) }
-            for message in bits & 2 != 0 ? inbox.take() : [] {
+            for message in inbox.event < 0 || bits & 2 != 0 ? inbox.take() : [] {
                 switch message {
                 case .progress(let cookie, let progress): handle(progress, of: cookie)
                 case .stop: isRunning = false

@@ -113,6 +113,9 @@ extension CommandTable.Request {
         if run.showsCalls, run.via != .connect {
             throw UsageError("--calls", "cannot be used with --proxy, where no connect is taken")
         }
+        if run.showsCalls, isOnce {
+            throw UsageError("--calls", "cannot be used with --once; --json runs until CMD ends")
+        }
         if !isJSON, report.exchanges { throw UsageError("--exchanges", "needs --json") }
         for option in [report.payload.map { _ in "--payload" }, report.exchanges ? "--exchanges" : nil] {
             guard let option, invocation.opening.contains(where: \.isAttach) else { continue }
