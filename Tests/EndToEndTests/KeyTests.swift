@@ -89,6 +89,8 @@ private final class KeyPress {
         guard let (home, text) = Self.homes[place] else { return }
         try tmux.keys(home)
         try inspection.wait(for: text)
+        // A key that came before the traffic above the line would page through nothing.
+        if place == .composer { try inspection.wait(for: "hello 99") }
     }
 
     /// From the list to each place, and what is there then: in the detail also who the peer is, which is known later.

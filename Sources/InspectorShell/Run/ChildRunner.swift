@@ -190,7 +190,8 @@ package final class ChildRunner: Sendable {
     /// Adds a sentence to what there is to say of this run.
     private func note(_ sentence: String) {
         state.withLock { state in
-            state.child?.note = [state.child?.note, sentence].compactMap { $0 }.joined(separator: "; ")
+            let former = state.child?.note
+            state.child?.note = former.map { "\($0); \(sentence)" } ?? sentence
             state.isNews = true
         }
     }
