@@ -109,6 +109,11 @@ package struct CallLedger: Equatable, Sendable {
 
     package init(limit: Int = 10_000) { self.limit = limit }
 
+    /// The calls that wait, the one that waits longest first.
+    package var longestWaiting: [SocketCall] {
+        waiting.values.sorted { ($0.began, $0.thread) < ($1.began, $1.thread) }
+    }
+
     /// Adds calls in their order.
     package mutating func absorb(_ calls: [SocketCall], _ losses: CallLosses? = nil) {
         for call in calls {

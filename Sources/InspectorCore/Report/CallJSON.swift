@@ -13,7 +13,7 @@ struct CallLines: Sendable {
 
     /// Returns the members of each line for a call that waits.
     func close(_ json: SocketJSON) -> [[JSON.Member]] {
-        ledger.waiting.values.sorted { ($0.began, $0.thread) < ($1.began, $1.thread) }.map { members($0, json) }
+        ledger.longestWaiting.map { members($0, json) }
     }
 
     private func members(_ call: SocketCall, _ json: SocketJSON) -> [JSON.Member] {

@@ -43,8 +43,7 @@ extension Model {
         func isListed(_ call: SocketCall) -> Bool {
             id == nil || call.id == id || socket.map { call.isOn($0) } ?? false
         }
-        let waiting = shared.calls.waiting.values.sorted { ($0.began, $0.thread) < ($1.began, $1.thread) }
-        return (shared.calls.latest.filter(isListed) + waiting.filter(isListed)).suffix(FindProgress.limit)
-            .map(FoundMatch.init)
+        let waiting = shared.calls.longestWaiting.filter(isListed)
+        return (shared.calls.latest.filter(isListed) + waiting).suffix(FindProgress.limit).map(FoundMatch.init)
     }
 }

@@ -20,7 +20,7 @@ struct WaitWords {
         return text
     }
 
-    /// `it took 101 B 8.4s ago, has answered nothing, and is in accept4`
+    /// `it took 101 B 8.4s ago, has sent no answer, and is in accept4`
     var reason: String {
         if chain.ring != nil { return "each waits for the other's answer" }
         let end = chain.end

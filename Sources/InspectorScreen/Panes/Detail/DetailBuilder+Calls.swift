@@ -6,7 +6,7 @@ extension DetailBuilder {
     var calls: [Row] {
         let shared = model.shared
         guard shared.child?.callLosses != nil, shared.rewind == nil, shared.frozen == nil else { return [] }
-        let waiting = shared.calls.waiting(on: socket)
+        let waiting = shared.calls.longestWaiting.filter { $0.isOn(socket) }
         let last = shared.calls.latest.last { $0.isOn(socket) }
         guard !waiting.isEmpty || last != nil else { return [] }
         var words = waiting.prefix(Self.mostWaiting).map { call in
@@ -34,12 +34,5 @@ extension SocketCall {
         case .vanished: return "\(asked): its thread ended"
         case .returned: return asked + (returnedBytes.map { ", got \(Format.grouped(Int($0)))" } ?? "") + time
         }
-    }
-}
-
-extension CallLedger {
-    /// Returns the calls that wait on a connection, the one that waits longest first.
-    func waiting(on socket: SocketSnapshot) -> [SocketCall] {
-        waiting.values.filter { $0.isOn(socket) }.sorted { ($0.began, $0.thread) < ($1.began, $1.thread) }
     }
 }
