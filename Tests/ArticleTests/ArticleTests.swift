@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// The code of the articles does what they say.
-@Suite("Articles", .timeLimit(.minutes(5))) struct ArticleTests {
+@Suite("Articles", .timeLimit(.minutes(10))) struct ArticleTests {
     private func silentPeer() async throws {
         let pair = try ConnectedPair(.unix)
         let serving = Task { [socket = pair.socket] in try await echo(socket, silence: .milliseconds(50)) }

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// The proxy of the article, between a client and a server that both are the test's.
-@Suite("Forwarder", .timeLimit(.minutes(5))) struct ForwarderTests {
+@Suite("Forwarder", .timeLimit(.minutes(10))) struct ForwarderTests {
     /// Runs `body` with both ends of a connection that a forwarder on `proxyEngine` forwards.
     private func forwarding(
         on proxyEngine: SocketEngine = SocketEngine(),

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// The mail client of the article, against a server that speaks as much SMTP as it needs.
-@Suite("Mail client", .timeLimit(.minutes(5)), .enabled(if: Certificates.problem == nil)) struct MailTests {
+@Suite("Mail client", .timeLimit(.minutes(10)), .enabled(if: Certificates.problem == nil)) struct MailTests {
     /// A server for one client, and the lines that it received.
     private final class Server: Sendable {
         let received = Mutex<[String]>([])

@@ -2,7 +2,7 @@ import SocketTestSupport
 import Testing
 
 /// A snippet that begins with `// swift-tools-version` is a whole manifest, which no target can compile.
-@Suite("Manifests of the pages", .timeLimit(.minutes(5))) struct ManifestTests {
+@Suite("Manifests of the pages", .timeLimit(.minutes(10))) struct ManifestTests {
     private static let root = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
 
     /// Makes a package of each, and prints how many there are.

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// The articles' programs do what they are for.
-@Suite("Programs of the articles", .timeLimit(.minutes(5))) struct ProgramTests {
+@Suite("Programs of the articles", .timeLimit(.minutes(10))) struct ProgramTests {
     private static let hasCertificates = Certificates.problem == nil
 
     @Test("a TLS client reads a response, and refuses a certificate for another name", .enabled(if: hasCertificates))

@@ -2,7 +2,7 @@ import SocketTestSupport
 import Testing
 
 /// What a test suite does with a relay from outside: `socktui ctl`.
-@Suite("socktui ctl", .enabled(if: Peer.isUsable("python3"), "python3 is missing"), .timeLimit(.minutes(5)))
+@Suite("socktui ctl", .enabled(if: Peer.isUsable("python3"), "python3 is missing"), .timeLimit(.minutes(10)))
 struct ControlTests {
     /// A relay to a server that says after each read how many bytes it has, and answers FIN with their hash.
     private final class Relayed {

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// Arguments, variables and file names are bytes, which a shell sets in any encoding.
-@Suite("The system's strings", .timeLimit(.minutes(5)))
+@Suite("The system's strings", .timeLimit(.minutes(10)))
 struct SystemStringsTests {
     /// Runs a shell script in a folder of its own. `$0` is the program.
     private static func shell(_ script: String) throws -> ChildProcess.Outcome {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Sockets that close, in a network namespace where nothing else happens.
-@Suite("Closed sockets", .enabled(if: geteuid() == 0, "a network namespace needs root"), .timeLimit(.minutes(5)))
+@Suite("Closed sockets", .enabled(if: geteuid() == 0, "a network namespace needs root"), .timeLimit(.minutes(10)))
 struct ClosingTests {
     private static let script = """
         import ctypes, fcntl, socket, struct, sys

@@ -9,7 +9,7 @@ import Testing
     "Multipath TCP",
     .enabled(
         if: geteuid() == 0 && access("/proc/sys/net/mptcp/enabled", F_OK) == 0,
-        "a network namespace needs root, and the kernel Multipath TCP"), .timeLimit(.minutes(5))
+        "a network namespace needs root, and the kernel Multipath TCP"), .timeLimit(.minutes(10))
 )
 struct MultipathTests {
     /// A connection by Multipath TCP, and a client whose server does not speak it. The clients read when they are told to.

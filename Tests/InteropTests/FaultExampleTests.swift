@@ -7,7 +7,7 @@ import Testing
 @testable import SockTUI
 
 /// The programs in Examples/faults, each with the fault that shows its defect, and without.
-@Suite("Worked examples of faults", .timeLimit(.minutes(5)), .enabled(if: Peer.isUsable("python3")))
+@Suite("Worked examples of faults", .timeLimit(.minutes(10)), .enabled(if: Peer.isUsable("python3")))
 struct FaultExampleTests {
     private static let folder =
         #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Examples/faults"

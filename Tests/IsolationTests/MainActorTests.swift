@@ -29,7 +29,7 @@ actor Session {
     }
 }
 
-@Suite("Main-actor programs", .timeLimit(.minutes(5)))
+@Suite("Main-actor programs", .timeLimit(.minutes(10)))
 struct MainActorTests {
     private func connected(_ engine: SocketEngine) async throws -> (client: AsyncSocket, server: AsyncSocket) {
         let listener = SocketListener(engine: engine)

@@ -8,7 +8,7 @@ import Testing
 @testable import InspectorShell
 @testable import SockTUI
 
-@Suite("Faults that come late", .timeLimit(.minutes(5)))
+@Suite("Faults that come late", .timeLimit(.minutes(10)))
 struct LateFaultTests {
     @Test("what is added to a relayed connection counts from its beginning")
     func offsets() throws {

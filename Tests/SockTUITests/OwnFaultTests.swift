@@ -6,7 +6,7 @@ import Testing
 @testable import InspectorShell
 @testable import SockTUI
 
-@Suite("Faults and breakpoints of our own connections", .timeLimit(.minutes(5)))
+@Suite("Faults and breakpoints of our own connections", .timeLimit(.minutes(10)))
 struct OwnFaultTests {
     /// A program with rules, and another end.
     private final class World {

@@ -6,7 +6,7 @@ import Testing
 @testable import InspectorShell
 @testable import SockTUI
 
-@Suite("Faults and breakpoints of a relay", .timeLimit(.minutes(5)))
+@Suite("Faults and breakpoints of a relay", .timeLimit(.minutes(10)))
 struct RelayFaultTests {
     /// A relay with rules, its target, and clients through it, all on one engine.
     final class World {

@@ -4,7 +4,7 @@ import SocketKitFoundation
 import SocketTestSupport
 import Testing
 
-@Suite("SocketKit with Foundation's types", .timeLimit(.minutes(5)))
+@Suite("SocketKit with Foundation's types", .timeLimit(.minutes(10)))
 struct FoundationTests {
     @Test("Data and String are written, sent and read")
     func stream() async throws {

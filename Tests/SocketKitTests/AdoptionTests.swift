@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// Sockets that somebody else opened, as systemd does.
-@Suite("Adopted sockets", .timeLimit(.minutes(5))) struct AdoptionTests {
+@Suite("Adopted sockets", .timeLimit(.minutes(10))) struct AdoptionTests {
     private static func bound(_ type: __socket_type, listens: Bool) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         let isBound = LinuxKernel().bind(descriptor, to: .v4(host: "127.0.0.1", port: 0)) == 0

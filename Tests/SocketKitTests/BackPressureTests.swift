@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// What waits for a delegate's queue is bounded by the memory that it takes up, however small its pieces are.
-@Suite(.timeLimit(.minutes(5))) struct BackPressureTests {
+@Suite(.timeLimit(.minutes(10))) struct BackPressureTests {
     /// A queue that does nothing until it is opened.
     private final class Gate: Sendable {
         let queue = DispatchQueue(label: "delegate")

@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// Standing reads that lend their bytes.
-@Suite(.timeLimit(.minutes(5))) struct BorrowingTests {
+@Suite(.timeLimit(.minutes(10))) struct BorrowingTests {
     @Test func bytesAreShownWhereTheyCameAndNothingIsCopied() throws {
         let pair = try ConnectedPair()
         let borrower = Borrower()

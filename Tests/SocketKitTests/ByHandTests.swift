@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// What a person at a screen does to a connection or a listener that lives.
-@Suite(.timeLimit(.minutes(5))) struct ByHandTests {
+@Suite(.timeLimit(.minutes(10))) struct ByHandTests {
     private func picture(_ engine: SocketEngine) -> SocketSnapshot? { engine.snapshot().sockets.first }
 
     @Test func aReadWithoutATimeoutIsGivenOneThatIsUpAlreadyAndTimesOut() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import SocketKit
 
 /// What viewers are told of datagram sockets: those that changed, as of streams and listeners.
-@Suite(.timeLimit(.minutes(5))) struct DatagramChangeTests {
+@Suite(.timeLimit(.minutes(10))) struct DatagramChangeTests {
     private let engine = SocketEngine()
     private let socket: DatagramSocket
     private let id: SocketID

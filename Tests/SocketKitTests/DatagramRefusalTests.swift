@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// Datagrams that can't leave, on a socket that has no descriptor whose readiness would bring it back.
-@Suite(.timeLimit(.minutes(5))) struct DatagramRefusalTests {
+@Suite(.timeLimit(.minutes(10))) struct DatagramRefusalTests {
     @Test("every one of many refused datagrams completes", arguments: [40, 5_000])
     func everyRefusalCompletes(count: Int) throws {
         let client = DatagramEnd()

@@ -5,7 +5,7 @@ import Testing
 @testable import SocketKit
 
 /// Sockets that share a pump share the way to its queue.
-@Suite(.timeLimit(.minutes(5))) struct DelegateQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct DelegateQueueTests {
     private func pump(_ socket: AsyncSocket) -> DelegatePump? { socket.state.withLock { $0.pump } }
 
     @Test func aConnectionThatIsGivenItsListenersQueueKeepsItsListenersPump() throws {

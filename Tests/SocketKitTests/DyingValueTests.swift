@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// What a user gives to a handle may be an object that acts as it dies. It must die where no lock is held.
-@Suite(.timeLimit(.minutes(5))) struct DyingValueTests {
+@Suite(.timeLimit(.minutes(10))) struct DyingValueTests {
     /// Runs a closure as it dies.
     private final class Mortal: Sendable {
         private let act: @Sendable () -> Void

@@ -4,7 +4,7 @@ import SocketKit
 import Testing
 
 /// What a process does that exits while engines live.
-@Suite("Exit", .timeLimit(.minutes(5)))
+@Suite("Exit", .timeLimit(.minutes(10)))
 struct ExitTests {
     @Test func anEngineOnAConcurrentQueueTraps() async {
         await #expect(processExitsWith: .failure) {

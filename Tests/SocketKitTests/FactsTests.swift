@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// What a socket was can be read in every callback, also when its session ended before the callback came.
-@Suite(.timeLimit(.minutes(5))) struct FactsTests {
+@Suite(.timeLimit(.minutes(10))) struct FactsTests {
     /// What a socket says of itself within a callback.
     private struct Facts: Sendable {
         var call: Recorder.Call

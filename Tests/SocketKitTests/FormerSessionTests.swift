@@ -4,7 +4,7 @@ import Testing
 
 /// The end of a session is delivered after the next one began on the same handle. It ends what belongs to its own session,
 /// and nothing else.
-@Suite(.timeLimit(.minutes(5))) struct FormerSessionTests {
+@Suite(.timeLimit(.minutes(10))) struct FormerSessionTests {
     private let engine = SocketEngine()
     private let tasks = TaskQueue()
     private let anywhere = Endpoint.tcp(host: "127.0.0.1", port: 0)

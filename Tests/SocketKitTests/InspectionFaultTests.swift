@@ -5,7 +5,7 @@ import Testing
 
 @testable import SocketKit
 
-@Suite("Being inspected when calls fail", .timeLimit(.minutes(5)))
+@Suite("Being inspected when calls fail", .timeLimit(.minutes(10)))
 struct InspectionFaultTests {
     private let kernel = FaultyKernel()
     private let engine = SocketEngine()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SocketKit
 
-@Suite("Being inspected", .timeLimit(.minutes(5)))
+@Suite("Being inspected", .timeLimit(.minutes(10)))
 struct InspectionTests {
     /// An engine with a connection on either end, served in a folder of its own.
     private final class Served {

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// Datagrams that are kept for a task that iterates.
-@Suite(.timeLimit(.minutes(5))) struct KeptDatagramTests {
+@Suite(.timeLimit(.minutes(10))) struct KeptDatagramTests {
     private let sender = DatagramEnd()
 
     private func send(_ payload: [UInt8], to end: DatagramEnd) {

@@ -3,7 +3,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite("Observed events", .timeLimit(.minutes(5))) struct ObservationTests {
+@Suite("Observed events", .timeLimit(.minutes(10))) struct ObservationTests {
     @Test("an observer gets every event once, in order, on its queue")
     func order() throws {
         let engine = SocketEngine()

@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// Arguments and descriptors that are refused before a session begins, and ports that take more than one attempt.
-@Suite(.timeLimit(.minutes(5))) struct OpeningFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct OpeningFaultTests {
     private let engine = SocketEngine()
 
     @Test("a socket that is no stream is not adopted, and stays the caller's", arguments: [SOCK_DGRAM, SOCK_SEQPACKET])
@@ -101,7 +101,7 @@ import Testing
 }
 
 /// Lent items go where callbacks go at that moment.
-@Suite(.timeLimit(.minutes(5))) struct LentElsewhereTests {
+@Suite(.timeLimit(.minutes(10))) struct LentElsewhereTests {
     private final class Borrower: AsyncSocketDelegate {
         private struct State {
             var here: [Bool] = []

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// User code that prepares a descriptor of a datagram socket, and asks the same socket for something.
-@Suite(.timeLimit(.minutes(5))) struct PreparingTests {
+@Suite(.timeLimit(.minutes(10))) struct PreparingTests {
     private let target = DatagramEnd()
 
     /// How often a descriptor was prepared, and what was refused meanwhile.

@@ -6,7 +6,7 @@ import Testing
 @testable import SocketKit
 
 /// What recorders of an engine write, read again by the reader of captures.
-@Suite("Recording an engine", .timeLimit(.minutes(5)))
+@Suite("Recording an engine", .timeLimit(.minutes(10)))
 struct RecorderTests {
     /// A conversation of this engine's, and what a file has of it.
     private final class Talk {

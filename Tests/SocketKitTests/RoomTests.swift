@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// Waiting for room in the write queue.
-@Suite(.timeLimit(.minutes(5))) struct RoomTests {
+@Suite(.timeLimit(.minutes(10))) struct RoomTests {
     private static let size = 2_000_000
 
     private func fullPair() throws -> ConnectedPair {

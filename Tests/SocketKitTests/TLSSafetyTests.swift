@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// Names of certificates, the file of secrets, and sessions that are resumed.
-@Suite(.enabled(if: Certificates.problem == nil), .timeLimit(.minutes(5))) struct TLSSafetyTests {
+@Suite(.enabled(if: Certificates.problem == nil), .timeLimit(.minutes(10))) struct TLSSafetyTests {
     @Test func aCommonNameIsNoNameOfAServer() throws {
         let folder = try TemporaryFolder()
         let made = try ChildProcess.run([

@@ -4,7 +4,7 @@ import Testing
 @testable import SocketKit
 
 /// How much traffic an engine keeps for a user to look at.
-@Suite(.timeLimit(.minutes(5))) struct TrafficLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct TrafficLimitTests {
     private func engine(each: Int, all: Int) -> SocketEngine {
         var configuration = EngineConfiguration()
         configuration.capturesTraffic = true

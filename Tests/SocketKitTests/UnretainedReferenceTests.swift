@@ -4,7 +4,7 @@ import Testing
 @testable import SocketKit
 
 /// A reference that is what `weak` is: it keeps nothing alive, and finds nothing once its object goes.
-@Suite(.timeLimit(.minutes(5))) struct UnretainedReferenceTests {
+@Suite(.timeLimit(.minutes(10))) struct UnretainedReferenceTests {
     private protocol Named: AnyObject, Sendable {
         var name: Int { get }
     }

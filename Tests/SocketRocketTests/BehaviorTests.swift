@@ -3,7 +3,7 @@ import SocketRocket
 import SocketTestSupport
 import Testing
 
-@Suite("SRWebSocket beyond its members", .timeLimit(.minutes(5)))
+@Suite("SRWebSocket beyond its members", .timeLimit(.minutes(10)))
 struct BehaviorTests {
     @Test("sending before it is open throws 2134, and nothing is sent")
     func early() throws {

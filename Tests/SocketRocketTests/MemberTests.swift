@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// Each test carries the selectors of the members that it proves; `MemberTableTests` compares them with the page.
-@Suite("Members of SRWebSocket", .timeLimit(.minutes(5)))
+@Suite("Members of SRWebSocket", .timeLimit(.minutes(10)))
 struct MemberTests {
     @Test("initWithURL: open webSocketDidOpen: url readyState")
     func opening() throws {

@@ -3,7 +3,7 @@ import SocketRocket
 import SocketTestSupport
 import Testing
 
-@Suite("Members of SRWebSocket about TLS", .enabled(if: Certificates.problem == nil), .timeLimit(.minutes(5)))
+@Suite("Members of SRWebSocket about TLS", .enabled(if: Certificates.problem == nil), .timeLimit(.minutes(10)))
 struct TLSMemberTests {
     /// Decides, and keeps what it was asked.
     @available(*, deprecated, message: "as SRSecurityPolicy.init(certificateChainValidationEnabled:) is")

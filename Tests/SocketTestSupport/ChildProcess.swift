@@ -46,6 +46,7 @@ public struct ChildProcess {
     static func spawn(
         _ words: [String], _ changes: [String: String?], input: Int32? = nil, _ files: [Int32]
     ) throws -> pid_t {
+        _ = inheritsNothing
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -71,6 +72,13 @@ public struct ChildProcess {
         guard problem == 0 else { throw Failure(description: "\(words[0]): \(String(cString: strerror(problem)))") }
         return child
     }
+
+    /// Closes to children what whoever started the tests left open to them, sockets among it.
+    private static let inheritsNothing: Void = {
+        for descriptor in 3..<Int32(min(65_536, sysconf(Int32(_SC_OPEN_MAX)))) where fcntl(descriptor, F_GETFD) == 0 {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+    }()
 
     private static func environment(_ changes: [String: String?]) -> [String] {
         var values: [String: String] = [:]

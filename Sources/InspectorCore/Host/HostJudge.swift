@@ -160,7 +160,7 @@ package struct HostJudge: Sendable {
             || ledger.isLimited(socket)
     }
 
-    /// A program with more sockets than this opened them itself.
+    /// A program that alone holds more sockets than this opened them itself. What others hold as well was passed on.
     private static let fewSockets = 16
 
     /// Returns idle connections of small processes, which an exec may have passed on. Never returns every idle socket.
@@ -174,7 +174,7 @@ package struct HostJudge: Sendable {
 
     private func ownedBySmallPrograms() -> [UInt64] {
         var counts: [Int32: Int] = [:]
-        for owner in scene.look.owners.values.joined() { counts[owner.process, default: 0] += 1 }
+        for owners in scene.look.owners.values where owners.count == 1 { counts[owners[0].process, default: 0] += 1 }
         return scene.look.owners.compactMap { inode, owners in
             guard owners.count == 1, owners[0].descriptor > 2, counts[owners[0].process] ?? 0 <= Self.fewSockets else {
                 return nil

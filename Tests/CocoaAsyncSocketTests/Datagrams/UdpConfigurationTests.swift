@@ -4,7 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite("Making a GCDAsyncUdpSocket", .timeLimit(.minutes(5))) struct UdpConfigurationTests {
+@Suite("Making a GCDAsyncUdpSocket", .timeLimit(.minutes(10))) struct UdpConfigurationTests {
     private let queue = DispatchQueue.named("delegates")
     private let socket = GCDAsyncUdpSocket()
     private let log = UdpLog()

@@ -4,7 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite("What a GCDAsyncUdpSocket says of itself", .timeLimit(.minutes(5))) struct UdpFactsTests {
+@Suite("What a GCDAsyncUdpSocket says of itself", .timeLimit(.minutes(10))) struct UdpFactsTests {
     private let queue = DispatchQueue.named("delegates")
     private let log = UdpLog()
     private let socket: GCDAsyncUdpSocket

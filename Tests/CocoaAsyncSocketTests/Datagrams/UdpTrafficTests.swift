@@ -4,7 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite("Opening a GCDAsyncUdpSocket", .timeLimit(.minutes(5))) struct UdpOpeningTests {
+@Suite("Opening a GCDAsyncUdpSocket", .timeLimit(.minutes(10))) struct UdpOpeningTests {
     private let queue = DispatchQueue.named("delegates")
     private let log = UdpLog()
     private let socket: GCDAsyncUdpSocket
@@ -109,7 +109,7 @@ import Testing
     }
 }
 
-@Suite("Datagrams of a GCDAsyncUdpSocket", .timeLimit(.minutes(5))) struct UdpTrafficTests {
+@Suite("Datagrams of a GCDAsyncUdpSocket", .timeLimit(.minutes(10))) struct UdpTrafficTests {
     private let pair: UdpPair
 
     init() throws { pair = try UdpPair() }

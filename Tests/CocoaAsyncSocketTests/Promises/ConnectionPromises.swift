@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// What GCDAsyncSocket.h promises in words of connections.
-@Suite("Promises of GCDAsyncSocket about connections", .timeLimit(.minutes(5))) struct ConnectionPromises {
+@Suite("Promises of GCDAsyncSocket about connections", .timeLimit(.minutes(10))) struct ConnectionPromises {
     private let queue = DispatchQueue.named("delegates")
     private let log = StreamLog()
 

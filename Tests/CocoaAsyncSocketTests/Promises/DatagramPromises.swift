@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// What GCDAsyncUdpSocket.h promises in words.
-@Suite("Promises of GCDAsyncUdpSocket", .timeLimit(.minutes(5))) struct DatagramPromises {
+@Suite("Promises of GCDAsyncUdpSocket", .timeLimit(.minutes(10))) struct DatagramPromises {
     private let pair: UdpPair
 
     init() throws { pair = try UdpPair() }

@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// What GCDAsyncSocket.h promises in words of reads and writes.
-@Suite("Promises of GCDAsyncSocket about reads and writes", .timeLimit(.minutes(5))) struct OperationPromises {
+@Suite("Promises of GCDAsyncSocket about reads and writes", .timeLimit(.minutes(10))) struct OperationPromises {
     private let pair: RawPair
     private var socket: GCDAsyncSocket { pair.socket }
     private var log: StreamLog { pair.log }

@@ -4,7 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite("Accepting with GCDAsyncSocket", .timeLimit(.minutes(5))) struct AcceptingTests {
+@Suite("Accepting with GCDAsyncSocket", .timeLimit(.minutes(10))) struct AcceptingTests {
     private let queue = DispatchQueue.named("delegates")
     private let log = StreamLog()
 
@@ -54,7 +54,7 @@ import Testing
     }
 }
 
-@Suite("Connecting with GCDAsyncSocket", .timeLimit(.minutes(5))) struct ConnectingTests {
+@Suite("Connecting with GCDAsyncSocket", .timeLimit(.minutes(10))) struct ConnectingTests {
     private let queue = DispatchQueue.named("delegates")
     private let log = StreamLog()
     private let listener: GCDAsyncSocket

@@ -4,7 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite("Making a GCDAsyncSocket", .timeLimit(.minutes(5))) struct ConstructionTests {
+@Suite("Making a GCDAsyncSocket", .timeLimit(.minutes(10))) struct ConstructionTests {
     private let queue = DispatchQueue.named("delegates")
 
     @Test("init") func plain() {
@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-@Suite("Families", .timeLimit(.minutes(5))) struct FamilyTests {
+@Suite("Families", .timeLimit(.minutes(10))) struct FamilyTests {
     private let queue = DispatchQueue.named("delegates")
 
     private func listening(

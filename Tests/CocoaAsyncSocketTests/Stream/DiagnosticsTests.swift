@@ -3,7 +3,7 @@ import Foundation
 import SocketTestSupport
 import Testing
 
-@Suite("What a GCDAsyncSocket says of itself", .timeLimit(.minutes(5))) struct DiagnosticsTests {
+@Suite("What a GCDAsyncSocket says of itself", .timeLimit(.minutes(10))) struct DiagnosticsTests {
     private let pair: StreamPair
 
     init() throws { pair = try StreamPair() }
@@ -74,7 +74,7 @@ import Testing
     @Test("isSecure") func isSecure() { #expect(!pair.client.isSecure && !GCDAsyncSocket().isSecure) }
 }
 
-@Suite("The delegate of a GCDAsyncSocket", .timeLimit(.minutes(5))) struct DelegateTests {
+@Suite("The delegate of a GCDAsyncSocket", .timeLimit(.minutes(10))) struct DelegateTests {
     private let queue = DispatchQueue.named("delegates")
 
     @Test("newSocketQueueForConnectionFromAddress:onSocket:") func newSocketQueue() throws {

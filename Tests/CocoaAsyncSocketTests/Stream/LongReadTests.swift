@@ -6,7 +6,7 @@ import Testing
 
 /// The `Data` of a long read refers to the array that it came in, and that array is used again once the `Data` is gone.
 /// No delegate may notice.
-@Suite("Long reads of GCDAsyncSocket", .timeLimit(.minutes(5))) struct LongReadTests {
+@Suite("Long reads of GCDAsyncSocket", .timeLimit(.minutes(10))) struct LongReadTests {
     private static let length = 65_536
     private let pair: RawPair
 

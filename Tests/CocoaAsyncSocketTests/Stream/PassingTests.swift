@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// A thread fills the `Data` of its last read again, and does not copy what is passed on as it came. Nobody may notice.
-@Suite("Passing on what GCDAsyncSocket has read", .timeLimit(.minutes(5))) struct PassingTests {
+@Suite("Passing on what GCDAsyncSocket has read", .timeLimit(.minutes(10))) struct PassingTests {
     private let pair: RawPair
 
     init() throws { pair = try RawPair() }

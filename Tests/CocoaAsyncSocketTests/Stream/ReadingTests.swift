@@ -4,7 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite("Reading and writing with GCDAsyncSocket", .timeLimit(.minutes(5))) struct ReadingTests {
+@Suite("Reading and writing with GCDAsyncSocket", .timeLimit(.minutes(10))) struct ReadingTests {
     private let pair: RawPair
     private var socket: GCDAsyncSocket { pair.socket }
     private var log: StreamLog { pair.log }

@@ -4,7 +4,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite("TLS of a GCDAsyncSocket", .timeLimit(.minutes(5))) struct TLSTests {
+@Suite("TLS of a GCDAsyncSocket", .timeLimit(.minutes(10))) struct TLSTests {
     /// Judges certificates.
     private final class Judge: NSObject, GCDAsyncSocketDelegate {
         let verdict: Bool

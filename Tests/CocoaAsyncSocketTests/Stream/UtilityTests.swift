@@ -17,7 +17,7 @@ extension Lacking {
 extension GCDAsyncSocket: Lacking {}
 extension GCDAsyncUdpSocket: Lacking {}
 
-@Suite("The socket queue of a GCDAsyncSocket", .timeLimit(.minutes(5))) struct AdvancedTests {
+@Suite("The socket queue of a GCDAsyncSocket", .timeLimit(.minutes(10))) struct AdvancedTests {
     private let queue = DispatchQueue.named("delegates")
 
     @Test("markSocketQueueTargetQueue:") func mark() throws {
@@ -91,7 +91,7 @@ extension GCDAsyncUdpSocket: Lacking {}
     @Test("sslContext") func sslContext() { #expect(GCDAsyncSocket().sslContext() == "none") }
 }
 
-@Suite("Utilities of GCDAsyncSocket", .timeLimit(.minutes(5))) struct UtilityTests {
+@Suite("Utilities of GCDAsyncSocket", .timeLimit(.minutes(10))) struct UtilityTests {
     private let v4 = Data(SocketAddress.v4(host: "192.0.2.7", port: 80).sockaddrBytes ?? [])
     private let v6 = Data(SocketAddress.v6(host: "2001:db8::7", port: 443).sockaddrBytes ?? [])
     private let unix = Data(SocketAddress.unix(path: "/run/a").sockaddrBytes ?? [])

@@ -6,7 +6,7 @@ import Testing
 
 /// Small captures with every oddity and many combinations: which packets are one connection, what each end sent, and how
 /// long each segment is, as tshark has it.
-@Suite("Odd captures", .timeLimit(.minutes(5)), .enabled(if: Peer.isUsable("tshark"), "tshark is missing"))
+@Suite("Odd captures", .timeLimit(.minutes(10)), .enabled(if: Peer.isUsable("tshark"), "tshark is missing"))
 struct OddCaptureTests {
     /// A file format, with the link type of its packets.
     struct Format: Sendable {

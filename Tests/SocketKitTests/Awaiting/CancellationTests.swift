@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// A cancelled `await` returns whatever the peer does, and no byte is lost or repeated.
-@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     @Test(
         "a timeout by a task group ends every await, whenever it comes",
         .enabled(if: Certificates.problem == nil), arguments: Awaitable.allCases, [0, 30])

@@ -6,7 +6,7 @@ import Testing
 @testable import SocketKit
 
 /// Tasks that run on an engine.
-@Suite("The engine as an executor", .timeLimit(.minutes(5))) struct ExecutorTests {
+@Suite("The engine as an executor", .timeLimit(.minutes(10))) struct ExecutorTests {
     /// Echoes what comes. Returns whether every step ran on the engine.
     private static func echo(_ socket: AsyncSocket, on engine: SocketEngine) async throws -> Bool {
         var isThere = engine.isOnQueue

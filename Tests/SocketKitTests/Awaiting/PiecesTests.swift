@@ -6,7 +6,7 @@ import Testing
 
 /// Pieces that an iterator fetches without the engine: none is lost, repeated or out of order, whatever else is asked of
 /// the stream.
-@Suite("Pieces ahead", .timeLimit(.minutes(5))) struct PiecesTests {
+@Suite("Pieces ahead", .timeLimit(.minutes(10))) struct PiecesTests {
     /// A pair whose peer has sent this, all of which has arrived.
     private static func pair(
         sending text: String, configuration: SocketConfiguration = SocketConfiguration()

@@ -4,7 +4,7 @@ import Testing
 @testable import SocketKit
 
 /// Chunks that are received while the task does something else: bounded, and none is lost, repeated or out of order.
-@Suite("Chunks ahead", .timeLimit(.minutes(5))) struct ReadAheadTests {
+@Suite("Chunks ahead", .timeLimit(.minutes(10))) struct ReadAheadTests {
     private static func next(_ iterator: inout SocketChunks.Iterator) async throws(SocketError) -> String? {
         try await iterator.next().map { String(decoding: $0, as: UTF8.self) }
     }

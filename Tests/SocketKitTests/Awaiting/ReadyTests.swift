@@ -4,7 +4,7 @@ import Testing
 @testable import SocketKit
 
 /// Elements that have arrived are taken without the engine: no operation is begun for them.
-@Suite("Ready elements", .timeLimit(.minutes(5))) struct ReadyTests {
+@Suite("Ready elements", .timeLimit(.minutes(10))) struct ReadyTests {
     private static let count = 10
 
     private let operations = OperationCounter()

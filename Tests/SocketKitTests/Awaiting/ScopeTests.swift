@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// Connections that end with a scope, and engines that end in order.
-@Suite("Scopes and shutdown", .timeLimit(.minutes(5))) struct ScopeTests {
+@Suite("Scopes and shutdown", .timeLimit(.minutes(10))) struct ScopeTests {
     private func endpoint(_ listener: RawListener) -> Endpoint { .tcp(host: "127.0.0.1", port: listener.port) }
 
     @Test("a scope's connection is closed after its writes when the body returns")

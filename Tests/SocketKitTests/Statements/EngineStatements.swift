@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// Engines that cannot start, because the process has reached a limit.
-@Suite("Engines", .timeLimit(.minutes(5))) struct EngineStatements {
+@Suite("Engines", .timeLimit(.minutes(10))) struct EngineStatements {
     /// A reactor that cannot start until it is told to.
     private final class StarvedReactor: Reactor {
         private let reactor = EpollReactor()

@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// The engine's own reference to what a user gave may turn out to be the last one. It goes when the engine is at rest.
-@Suite(.timeLimit(.minutes(5))) struct LastReferenceTests {
+@Suite(.timeLimit(.minutes(10))) struct LastReferenceTests {
     /// What happened, in order.
     private final class Diary: Sendable {
         private let lines = Lock<[String]>([])

@@ -70,7 +70,7 @@ private func trustingEngine(barred: Int = 1) -> SocketEngine {
 }
 
 /// Delegates on queues of their own, called by the engine's thread.
-@Suite(.timeLimit(.minutes(5))) struct LeadTests {
+@Suite(.timeLimit(.minutes(10))) struct LeadTests {
     @Test func theEnginesThreadCallsOnTheQueueAndIdlesAfterwards() throws {
         let engine = trustingEngine()
         let echo = try QueueEcho(engine)

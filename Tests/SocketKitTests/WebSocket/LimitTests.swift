@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// What one WebSocket may take up, and how the peer and the user feel it.
-@Suite(.timeLimit(.minutes(5))) struct LimitTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitTests {
     @Test("L1: each limit holds, and is told by name")
     func l1Limits() throws {
         var small = WebSocketConfiguration()

@@ -5,7 +5,7 @@ import SocketTestSupport
 import Testing
 
 /// Pings, keepalive and the end, over real sockets.
-@Suite(.timeLimit(.minutes(5))) struct LivenessTests {
+@Suite(.timeLimit(.minutes(10))) struct LivenessTests {
     /// A client of a server that is served by hand.
     private final class ByHand {
         let recorder: WebSocketRecorder

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// The opening handshake over real sockets; the requirements are those of the client, RFC 6455, 4.1.
-@Suite(.timeLimit(.minutes(5))) struct OpeningTests {
+@Suite(.timeLimit(.minutes(10))) struct OpeningTests {
     private func client(
         _ recorder: WebSocketRecorder, _ change: (inout WebSocketConfiguration) -> Void = { _ in }
     ) -> WebSocket {

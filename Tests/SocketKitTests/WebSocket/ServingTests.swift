@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// The opening handshake over real sockets; the requirements are those of the server, RFC 6455, 4.2.
-@Suite(.timeLimit(.minutes(5))) struct ServingTests {
+@Suite(.timeLimit(.minutes(10))) struct ServingTests {
     private let recorder = WebSocketRecorder.echo()
 
     private func listener(

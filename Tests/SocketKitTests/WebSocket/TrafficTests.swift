@@ -4,7 +4,7 @@ import SocketTestSupport
 import Testing
 
 /// What is kept of a WebSocket's traffic for a person to look at.
-@Suite(.timeLimit(.minutes(5))) struct WebSocketTrafficTests {
+@Suite(.timeLimit(.minutes(10))) struct WebSocketTrafficTests {
     private func traffic(_ socket: WebSocket) -> [TrafficItem] {
         guard let id = socket.session else { return [] }
         return socket.engine.snapshot(SnapshotRequest(traffic: id)).traffic?.items ?? []

@@ -2,7 +2,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WebSocketTests {
+@Suite(.timeLimit(.minutes(10))) struct WebSocketTests {
     @Test func messagesGoThereAndBack() throws {
         let pair = try WebSocketPair(serverSide: .echo())
         #expect(pair.clientSide.calls == [.opened(subprotocol: nil)])
