@@ -159,8 +159,10 @@ enum Program {
         if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: .success) }
         let inbox: Inbox
         do throws(SocketError) { inbox = try Inbox() } catch { return complain(error.detail, status: .failure) }
+        var options = invocation.report
+        options.filter = invocation.host.filter
         let run = ReportRun(
-            form, isOnce: isOnce, lints: lints, sources: sources, inbox: inbox, options: invocation.report,
+            form, isOnce: isOnce, lints: lints, sources: sources, inbox: inbox, options: options,
             received: received, isSilent: invocation.recording.path == "-")
         return end(run.run(invocation.opening), sources)
     }

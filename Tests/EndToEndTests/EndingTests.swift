@@ -88,6 +88,7 @@ struct EndingTests {
                 "S why :1 --netns 999999999 --json | grep -q '\"problem\":' || exit 9; exit $PIPESTATUS", 3, "999999999"
             ),
             Case("nothing found", "S host --check program:nosuchprogram", 4, "matches"),
+            Case("nothing found", "S host program:nosuchprogram --once", 4, "program:nosuchprogram: no socket matches"),
             Case("nothing found", "S attach", 4, "no program is inspectable"),
             Case("nothing found", "S attach nosuchprogram --json", 4, "nosuchprogram"),
             Case("nothing found", "S attach nosuchprogram --once", 4, "nosuchprogram"),

@@ -76,6 +76,16 @@ struct PipelineTests {
         #expect(server.text == there.output + "ended\n")
     }
 
+    @Test("what is piped in without - is not sent, and that is said")
+    func forgotten() throws {
+        let (peer, address) = try server()
+        defer { withExtendedLifetime(peer) {} }
+        let connect = "\(Program.path) connect \(address) --expect PONG --within 300ms"
+        let words = "socktui: standard input was not read; write - after the target to send it\n"
+        #expect(try shell("echo PING | \(connect)").errors.contains(words))
+        #expect(try !shell("\(connect) < /dev/null").errors.contains(words))
+    }
+
     @Test("input that cannot be read or sent is told of")
     func brokenInput() throws {
         let (peer, address) = try server()

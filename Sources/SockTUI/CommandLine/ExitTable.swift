@@ -68,7 +68,7 @@ struct ExitRow: Sendable {
             looking, .failure, "something is wrong, or a request has waited longer than --longer-than",
             "nothing; it is on standard output"),
         ExitRow(looking, .hidden, "the host could not be examined, or --strict and something was hidden", "why"),
-        ExitRow(looking, .nothing, "no program or socket matches", "what is missing"),
+        ExitRow(looking + ["host --once"], .nothing, "no program or socket matches", "what is missing"),
         ExitRow(
             ["host --metrics"], .failure, "cannot listen on the address, or the metrics server stopped", "the reason"),
         ExitRow(["host --metrics"], .hidden, "the host could not be examined", "why"),

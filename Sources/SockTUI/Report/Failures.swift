@@ -43,9 +43,10 @@ extension [ProgramInfo] {
         }
     }
 
-    /// Reports those that are inspected from outside if none of their sockets can be seen.
-    func unseen(in snapshot: EngineSnapshot?) -> [String] {
+    /// Reports those that are inspected from outside if none of their sockets can be seen, or none matches the filter.
+    func unseen(in snapshot: EngineSnapshot?, _ filter: String) -> [String] {
         guard snapshot?.sockets.isEmpty == true else { return [] }
-        return filter(\.isOutside).map { "\($0.title) has no visible sockets" }
+        guard filter.isEmpty else { return ["\(filter): no socket matches"] }
+        return self.filter(\.isOutside).map { "\($0.title) has no visible sockets" }
     }
 }

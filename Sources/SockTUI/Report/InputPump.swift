@@ -18,6 +18,12 @@ final class InputPump: Sendable {
     /// The reason why standard input was not sent in full, or `nil` if no problem is known.
     var problem: String? { problems.withLock { $0 } }
 
+    /// Whether standard input is a pipe, a file or a socket with bytes that nobody has read.
+    static var hasBytes: Bool {
+        var count: Int32 = 0
+        return isatty(STDIN_FILENO) == 0 && ioctl(STDIN_FILENO, UInt(FIONREAD), &count) == 0 && count > 0
+    }
+
     /// Starts sending. Returns before anything is sent.
     func start(_ id: SocketID) {
         Task(executorPreference: executor) { [self] in

@@ -18,10 +18,13 @@ struct Openings {
     /// requested before a socket was opened may arrive after the news of the socket, and then does not include it.
     private var answeredAtRequest = 0
     private var answeredInLast = 0
+    private let filter: String
     /// When the run stops waiting for the ended program's connections.
     private var childEnd: ContinuousClock.Instant?
 
-    init(_ opening: [Effect]) {
+    /// `filter` chooses among the sockets of the host.
+    init(_ opening: [Effect], filter: String = "") {
+        self.filter = filter
         for effect in opening {
             switch effect {
             case .startDemo, .showHost: endsByItself = false
@@ -88,11 +91,17 @@ struct Openings {
 
     // MARK: What failed
 
+    /// Whether a filter leaves none of the host's sockets.
+    func matchesNothing(_ last: EngineSnapshot?) -> Bool {
+        !filter.isEmpty && refusals.isEmpty && last?.sockets.isEmpty == true
+            && programs?.allSatisfy(\.isOutside) == true
+    }
+
     /// Returns the refusals, and the requested connections that failed. Failed connections in the demo are intended.
     /// `partner` is the connection whose failure is reported elsewhere.
     func failures(_ last: EngineSnapshot?, of partner: SocketID?, isOnce: Bool) -> [String] {
         if let programs {
-            return refusals + programs.compactMap(\.failure) + (isOnce ? programs.unseen(in: last) : [])
+            return refusals + programs.compactMap(\.failure) + (isOnce ? programs.unseen(in: last, filter) : [])
         }
         guard endsByItself, let last else { return refusals }
         if let child, child.wasUnseen || child.ending?.wasStarted == false { return refusals + [child.farewell ?? ""] }

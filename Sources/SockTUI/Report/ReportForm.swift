@@ -26,6 +26,8 @@ struct ReportOptions: Equatable {
     var span: Duration?
     /// The instant of an opened file to show, in nanoseconds from its beginning, or `nil` for its end.
     var instant: Int64?
+    /// Which of the host's sockets are shown; empty: all.
+    var filter = ""
 }
 
 /// Formats snapshots as lines.

@@ -29,6 +29,7 @@ final class ReportRun {
     /// The instant of an opened file to show, in nanoseconds from its beginning. `instant` is the same as a time of
     /// day, once the beginning is known.
     private let distance: Int64?
+    private let filter: String
     private var instant: Int64?
 
     /// The most events kept by a run that prints once. Earlier ones are lost, which the event numbers show.
@@ -44,7 +45,7 @@ final class ReportRun {
         options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil, isSilent: Bool = false
     ) {
         (self.isOnce, self.isSilent) = (isOnce, isSilent)
-        (distance, span) = (options.instant, options.span)
+        (distance, span, filter) = (options.instant, options.span, options.filter)
         conversation = received.map { Conversation(options.expectations, carriesBytes: form == .bytes, $0, sources) }
         lines = ReportLines(form, isOnce: isOnce, lints: lints, options)
         runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: form == .json, showsOutput: false)
@@ -58,7 +59,7 @@ final class ReportRun {
     func run(_ opening: [Effect]) -> Ending {
         CrashGuard.listen(runner.inbox.writeEnd)
         defer { runner.child.stop() }
-        openings = Openings(opening)
+        openings = Openings(opening, filter: filter)
         opening.forEach(runner.perform)
         while true {
             // Read this first, so that the snapshot includes the answers.
@@ -236,7 +237,7 @@ final class ReportRun {
         runner.sources.close()
         CrashGuard.endAtNextSignal()
         farewell.hear(runner)
-        for note in notes { _ = Program.complain(note, status: .success) }
+        for note in notes + unread { _ = Program.complain(note, status: .success) }
         for complaint in complaints { _ = Program.complain(complaint, status: .failure) }
         let status = Program.status(of: outcome, otherwise: status)
         return farewell.signal.map { .signal($0) } ?? .status(status)
@@ -245,7 +246,8 @@ final class ReportRun {
     /// The exit status: that of the program that was run, if there was one.
     private var status: Int32 {
         guard let status = runner.child.status else {
-            let failure: ExitStatus = runner.sources.hasFoundNothing ? .nothing : .failure
+            let hasFoundNothing = runner.sources.hasFoundNothing || isOnce && openings.matchesNothing(last)
+            let failure: ExitStatus = hasFoundNothing ? .nothing : .failure
             return complaints.isEmpty ? 0 : failure.rawValue
         }
         return losses.isEmpty ? status : max(1, status)
@@ -260,6 +262,12 @@ final class ReportRun {
         case .broken: return failures + losses
         case nil: return (failures.isEmpty ? conversation?.inputProblem.map { [$0] } ?? [] : failures) + losses
         }
+    }
+
+    /// Says that what was piped in for a connection was not sent.
+    private var unread: [String] {
+        guard openings.connects, conversation?.carriesBytes != true, InputPump.hasBytes else { return [] }
+        return ["standard input was not read; write - after the target to send it"]
     }
 
     /// A stream that lacks events is not what was asked for. A single snapshot has the latest ones only.
