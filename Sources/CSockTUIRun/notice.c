@@ -219,7 +219,20 @@ static void fill_place(struct inet_diag_sockid *place, const void *source, const
   }
 }
 
-int crun_is_gone(uint64_t cookie, const void *source, const void *destination) {
+int crun_open_diagnosis(void) { return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG); }
+
+// The answer to one question, or -1. A late answer to an earlier one is passed over.
+static ssize_t ask(int kernel, struct nlmsghdr *request, void *answer, size_t size) {
+  static _Thread_local uint32_t number;
+  request->nlmsg_seq = ++number;
+  if (send(kernel, request, request->nlmsg_len, 0) != (ssize_t)request->nlmsg_len) return -1;
+  ssize_t count;
+  do count = recv(kernel, answer, size, 0);
+  while (count >= NLMSG_HDRLEN && ((struct nlmsghdr *)answer)->nlmsg_seq != number);
+  return count;
+}
+
+int crun_is_gone(int kernel, uint64_t cookie, const void *source, const void *destination) {
   struct {
     struct nlmsghdr head;
     struct inet_diag_req_v2 asked;
@@ -230,12 +243,8 @@ int crun_is_gone(uint64_t cookie, const void *source, const void *destination) {
   fill_place(&request.asked.id, source, destination);
   request.asked.id.idiag_cookie[0] = (uint32_t)cookie;
   request.asked.id.idiag_cookie[1] = (uint32_t)(cookie >> 32);
-  int kernel = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-  if (kernel < 0) return 0;
   union { struct nlmsghdr head; char bytes[1024]; } answer;
-  ssize_t count = -1;
-  if (send(kernel, &request, sizeof request, 0) == sizeof request) count = recv(kernel, &answer, sizeof answer, 0);
-  close(kernel);
+  ssize_t count = ask(kernel, &request.head, &answer, sizeof answer);
   if (count < (ssize_t)NLMSG_LENGTH(sizeof(struct nlmsgerr)) || answer.head.nlmsg_type != NLMSG_ERROR) return 0;
   int error = ((struct nlmsgerr *)NLMSG_DATA(&answer.head))->error;
   // There is none, or another one has its place.

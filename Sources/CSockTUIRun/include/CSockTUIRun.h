@@ -151,9 +151,12 @@ int crun_drain_error(int socket);
 // Returns a nonblocking socket once it is established, or -1 with errno.
 int crun_open_towards(const void *from, const void *to);
 
+// A socket for questions to the kernel about others (sock_diag(7)), or -1.
+int crun_open_diagnosis(void);
+
 // Whether the socket with a number (SO_COOKIE) no longer connects from one address to another. Another socket may have
-// taken its place. Returns 0 where the kernel does not say.
-int crun_is_gone(uint64_t cookie, const void *source, const void *destination);
+// taken its place. `kernel` is of crun_open_diagnosis. Returns 0 where the kernel does not say.
+int crun_is_gone(int kernel, uint64_t cookie, const void *source, const void *destination);
 
 // Accepts the connection from an address, which is established, and resets all others. Returns -1 if it does not come
 // within a second, or without an address when there are no others. `strangers` counts the others.

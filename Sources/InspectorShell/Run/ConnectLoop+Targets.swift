@@ -109,7 +109,7 @@ extension ConnectLoop {
         guard let (door, _) = doors.door(for: connect.target, isFull: true) else { return -1 }
         var (here, there) = (door.address.storage, from.plain.storage)
         // Another socket of the program, even one that listens, may have the address by now.
-        guard crun_is_gone(connect.cookie, &there, &here) == 0 else { return -1 }
+        guard crun_is_gone(diagnosis, connect.cookie, &there, &here) == 0 else { return -1 }
         return crun_open_towards(&here, &there)
     }
 

@@ -17,6 +17,8 @@ final class ConnectLoop {
     /// Whether the program's calls are traced.
     let isTraced: Bool
     let doors = RelayDoors()
+    /// For questions to the kernel about the program's sockets.
+    let diagnosis = crun_open_diagnosis()
     /// The program's sockets whose connects were taken, by their numbers.
     var taken: [UInt64: TakenConnect] = [:]
     /// The sockets that a call waits for, and maybe some that no longer are.
@@ -40,7 +42,10 @@ final class ConnectLoop {
         memory = crun_map(gift.memory)
     }
 
-    deinit { crun_unmap(memory) }
+    deinit {
+        if diagnosis >= 0 { close(diagnosis) }
+        crun_unmap(memory)
+    }
 
     /// Answers until no process has the filter, or until it is told to stop.
     func run() {

@@ -122,7 +122,7 @@ final class ReportRun {
     /// Formats a snapshot: for a run that prints once, with all events so far.
     private func absorb(_ snapshot: EngineSnapshot) -> [String] {
         var snapshot = snapshot
-        if isOnce { snapshot.events = events }
+        if isOnce { snapshot.events = events.suffix(Self.eventLimit) }
         let surroundings = Surroundings(
             process: Int(getpid()), programs: openings.programs ?? [], peers: peers, child: openings.child)
         defer { calls = [] }
@@ -183,7 +183,7 @@ final class ReportRun {
             last = snapshot
             peers = snapshot.peers ?? peers
             conversation?.look(snapshot)
-            if isOnce { events = (events + snapshot.events).suffix(Self.eventLimit) }
+            if isOnce { keep(snapshot.events) }
             return true
         case .opened(let id, _):
             if openings.connects { conversation?.begin(with: id) }
@@ -193,6 +193,12 @@ final class ReportRun {
         default: break
         }
         return false
+    }
+
+    /// Keeps the latest events. Older ones go in large parts, since each removal moves all that stay.
+    private func keep(_ news: [SocketEvent]) {
+        events += news
+        if events.count > 2 * Self.eventLimit { events.removeFirst(events.count - Self.eventLimit) }
     }
 
     // MARK: Ending

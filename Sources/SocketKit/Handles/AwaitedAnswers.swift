@@ -157,7 +157,7 @@ private struct OneOrMore<Value> {
     }
 
     func names(where isWanted: (Value) -> Bool) -> [OperationID] {
-        let one = first.flatMap { isWanted($0.value) ? $0.name : nil }
-        return ([one].compactMap(\.self) + others.filter { isWanted($0.value) }.map(\.key)).sorted()
+        let one = first.map { isWanted($0.value) ? [$0.name] : [] } ?? []
+        return others.isEmpty ? one : (one + others.filter { isWanted($0.value) }.keys).sorted()
     }
 }

@@ -101,7 +101,8 @@ package final class LinuxKernel: Kernel {
     package func makeNonBlocking(_ descriptor: Int32) -> Int32 {
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0 else { return errno }
-        guard fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) >= 0 else { return errno }
+        let isThere = flags & O_NONBLOCK != 0
+        guard isThere || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) >= 0 else { return errno }
         return check(fcntl(descriptor, F_SETFD, FD_CLOEXEC))
     }
 
