@@ -131,17 +131,15 @@ package final class ChildRunner: Sendable {
             gate.close()
             return nil
         }
-        switch gate.admit(process, passed, isTraced: request.showsCalls) {
+        switch gate.admit(process, passed, isTraced: request.showsCalls, forget: { forget(process) }) {
         case .gone: break
         case .runs(let gift, let guardProcess, let admission):
             answer(gift, guardProcess, admission, relay)
             admission.note.map(note)
         case .refused(let reason):
-            forget(process)
             offerProxies(request, because: reason)
             return nil
         case .notExecuted(let number):
-            forget(process)
             throw CommandPath.Problem(number, request.arguments[0])
         }
         return process
@@ -198,8 +196,8 @@ package final class ChildRunner: Sendable {
 
     /// Takes the end of a process that did not become the program.
     private func forget(_ process: pid_t) {
-        Self.reap(process)
         state.withLock { $0.process = nil }
+        Self.reap(process)
     }
 
     /// Waits for the end of a process.

@@ -55,24 +55,31 @@ struct ConnectGate {
         Glibc.close(theirs)
     }
 
-    /// Lets the process become the program, unless its connects can't be taken.
-    func admit(_ process: pid_t, _ passed: PassedTally, isTraced: Bool) -> Outcome {
+    /// Lets the process become the program, unless its connects can't be taken. `forget` takes the end of a process that
+    /// does not become it, before the guard is waited for: before Linux 6.11, a zombie keeps its filter.
+    func admit(_ process: pid_t, _ passed: PassedTally, isTraced: Bool, forget: () -> Void) -> Outcome {
         Glibc.close(theirs)
         defer { Glibc.close(ours) }
         var (report, gift, none) = (crun_report(), crun_gift(), crun_gift())
         guard crun_receive_report(ours, &report, &gift) != 0 else { return .gone }
         guard report.error == 0 else {
+            forget()
             return .refused("\(report.step == 2 ? "seccomp" : "fork"): \(POSIXErrno(report.error).words)")
         }
-        guard gift.filter >= 0 else { return .refused("no file descriptors are left") }
+        guard gift.filter >= 0 else {
+            // It waits for a word.
+            shutdown(ours, Int32(SHUT_RDWR))
+            forget()
+            return .refused("no file descriptors are left")
+        }
         var tracer = crun_tracer(error: 0, process: 0, memory: -1, watch: -1)
         if isTraced { _ = crun_receive_tracer(ours, &tracer) }
         var admission: Admission
         switch probe(process, gift.filter) {
         case .success(let found): admission = found
         case .failure(let refusal):
-            // It waits for a word, and the guard waits for its end.
             shutdown(ours, Int32(SHUT_RDWR))
+            forget()
             gift.close(guardedBy: report.guard)
             tracer.forget()
             return .refused(refusal.reason)
@@ -86,6 +93,7 @@ struct ConnectGate {
         guard crun_receive_report(ours, &report, &none) != 0 else {
             return .runs(gift, guardProcess: process, admission)
         }
+        forget()
         gift.close(guardedBy: process)
         tracer.forget()
         return .notExecuted(report.error)
