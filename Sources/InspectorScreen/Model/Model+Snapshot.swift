@@ -16,11 +16,16 @@ extension Model {
     }
 
     private func knows(_ snapshot: EngineSnapshot) -> Bool {
-        guard let latest = shared.latest else { return false }
+        guard let latest = shared.latest, !hasNews(snapshot.calls) else { return false }
         return latest.jump == snapshot.jump && latest.moment == snapshot.moment && latest.time == snapshot.time
             && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
             && snapshot.before == nil && (snapshot.peers == nil || snapshot.peers == shared.peers)
             && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
+    }
+
+    private func hasNews(_ calls: CallLedger?) -> Bool {
+        guard let calls, let known = shared.latest?.calls else { return calls != nil }
+        return !calls.isSame(as: known)
     }
 
     /// Absorbs a snapshot. While the screen is frozen, the snapshot is kept but not shown.
@@ -39,6 +44,7 @@ extension Model {
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if shared.frozen == nil { refreshWhenDue(snapshot) }
+        refreshCalls()
         if let socket = list.selected.flatMap(snapshot.socket) { composers.adoptDestination(of: socket, in: shared) }
         leaveStart(snapshot)
         greetFirst(snapshot)

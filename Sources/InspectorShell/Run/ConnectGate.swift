@@ -62,6 +62,7 @@ struct ConnectGate {
         var (report, gift, none) = (crun_report(), crun_gift(), crun_gift())
         guard crun_receive_report(ours, &report, &gift) != 0 else { return .gone }
         guard report.error == 0 else {
+            for ended in [report.guard, report.tracer] where ended > 0 { ChildRunner.reap(ended) }
             return .refused("\(report.step == 2 ? "seccomp" : "fork"): \(POSIXErrno(report.error).words)")
         }
         guard gift.filter >= 0 else { return .refused("no file descriptors are left") }

@@ -38,6 +38,9 @@ package struct OpenedCapture: Sendable {
     /// Whether the update has had peers. Its first ones replace those of earlier updates.
     private var hasNewPeers = false
     private var engine: String?
+    /// The calls that the viewer traced.
+    private var calls: CallLedger?
+    private static let mostCalls = 1 << 16
     /// The states that were passed since this was set, or `nil` if they aren't collected.
     package var passing: PassedSnapshots?
     /// Whether it is a socktui recording.
@@ -237,6 +240,9 @@ package struct OpenedCapture: Sendable {
         case .peers(let found):
             if !hasNewPeers { (peers, hasNewPeers) = ([:], true) }
             for peer in found { peers?[peer.socket] = peer.end }
+        case .calls(let update):
+            if calls == nil { calls = CallLedger(limit: Self.mostCalls) }
+            calls?.absorb(update)
         case .hello(let hello):
             engine = hello.engine
             try mirror.absorb(frame)
@@ -289,11 +295,12 @@ package struct OpenedCapture: Sendable {
             var mirror = mirror
             guard let shown = mirror.snapshot(engine: name), let tick = mirror.tick else { return nil }
             snapshot = shown
-            (snapshot.engine, snapshot.peers) = (engine ?? name, peers)
+            (snapshot.engine, snapshot.peers, snapshot.calls) = (engine ?? name, peers, calls)
             events = tail
             // A snapshot of that very instant includes all its events.
             if let instant, instant > lastTime {
                 for event in waitingEvents where event.time <= instant { events.append(event) }
+                for update in waitingCalls { snapshot.calls?.absorb(update, until: instant) }
             }
             snapshot.nextEvent = max(tick.nextEvent, events.next)
         } else {
@@ -313,6 +320,9 @@ package struct OpenedCapture: Sendable {
         snapshot.traffic = request.traffic.map { traffic(of: $0) }
         return snapshot
     }
+
+    /// The calls in the next update, some of which may be earlier than the requested instant.
+    private var waitingCalls: [CallUpdate] { if case .update(let update) = waiting { update.calls } else { [] } }
 
     /// Keeps the state of each session for the snapshots that follow, until it changes.
     package mutating func keepSnapshots() { if !isOurs { packets.keepSnapshots() } }
@@ -356,7 +366,9 @@ package struct OpenedCapture: Sendable {
     // MARK: As a checkpoint
 
     /// The approximate memory that a copy takes, in bytes.
-    package var cost: Int { trafficCost + reader.pending + packets.memory + 64 * tail.events.count + mirror.cost }
+    package var cost: Int {
+        trafficCost + reader.pending + packets.memory + 64 * tail.events.count + mirror.cost + (calls?.weight ?? 0)
+    }
 
     private var trafficCost: Int { traffic.cost + packets.cost }
 
@@ -364,6 +376,7 @@ package struct OpenedCapture: Sendable {
     package mutating func compact() {
         reader.compact()
         packets.forgetSnapshots()
+        calls?.trim(to: Self.fewEvents)
     }
 
     /// Drops what isn't needed, and traffic until everything fits into about `all` bytes.

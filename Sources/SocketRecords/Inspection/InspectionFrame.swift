@@ -23,6 +23,8 @@ package enum InspectionFrame: Equatable, Sendable {
     case peers([InspectionPeer])
     /// Traffic, for a viewer that records it.
     case passed([InspectionRecord])
+    /// The calls of the program that is run, as traced by the viewer that records this.
+    case calls(CallUpdate)
     /// The result of a request.
     case answer(InspectionAnswer)
     /// What a viewer requests in addition to the list.
@@ -51,6 +53,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case peers = 9
         case passed = 10
         case answer = 11
+        case calls = 12
         case watch = 16
         case command = 17
         case request = 18
@@ -69,6 +72,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .peers(let peers): (.peers, InspectionList(values: peers).encoded)
         case .passed(let records): (.passed, InspectionList(values: records).encoded)
         case .answer(let answer): (.answer, answer.encoded)
+        case .calls(let calls): (.calls, calls.encoded)
         case .request(let line): (.request, InspectionText(line).encoded)
         case .watch(let watch): (.watch, watch.encoded)
         case .command(let command): (.command, InspectionCommand(command).encoded)
@@ -108,6 +112,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .peers: return .peers(try (WireReader.message(content) as InspectionList<InspectionPeer>).values)
         case .passed: return .passed(try (WireReader.message(content) as InspectionList<InspectionRecord>).values)
         case .answer: return .answer(try WireReader.message(content))
+        case .calls: return .calls(try WireReader.message(content, shift: shift))
         case .request: return .request(try (WireReader.message(content) as InspectionText).text)
         case .watch: return .watch(try WireReader.message(content))
         case .command: return .command(try (WireReader.message(content) as InspectionCommand).command())
