@@ -1,16 +1,21 @@
 // The tracer of a program and of all that it starts. Each call of the table stops once, and a call on a socket once more
 // when it is over. A thread that is being killed answers no request (ESRCH), and its end is reported by waitpid(2).
 #define _GNU_SOURCE
+#include <elf.h>
 #include <errno.h>
 #include <linux/kcmp.h>
 #include <linux/ptrace.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -197,6 +202,31 @@ static void note_rings(void) {
   }
 }
 
+// MARK: Children
+
+static void set_first_argument(int thread, uint64_t value) {
+#if defined(__x86_64__)
+  request(PTRACE_POKEUSR, thread, offsetof(struct user, regs.rdi), (void *)value);
+#elif defined(__aarch64__)
+  struct user_regs_struct registers;
+  struct iovec whole = {&registers, sizeof registers};
+  if (request(PTRACE_GETREGSET, thread, NT_PRSTATUS, &whole) < 0) return;
+  registers.regs[0] = value;
+  request(PTRACE_SETREGSET, thread, NT_PRSTATUS, &whole);
+#else
+  (void)thread, (void)value;
+#endif
+}
+
+// A child without a tracer would get ENOSYS from each call of the table, so none may refuse it.
+static void refuse_untraced(struct thread *thread, const struct crun_row *row) {
+  uint64_t flags = thread->arguments[0];
+  if (row->form == CRUN_CLONE) return set_first_argument(thread->id, flags & ~(uint64_t)CLONE_UNTRACED);
+  if (!crun_read(thread->id, thread->arguments[0], &flags, sizeof flags) || !(flags & CLONE_UNTRACED)) return;
+  flags &= ~(uint64_t)CLONE_UNTRACED;
+  crun_write(thread->id, thread->arguments[0], &flags, sizeof flags);
+}
+
 // MARK: Calls
 
 // Returns the first socket that the call waits for, and its file, or 0 for an epoll, whose sockets are in the kernel.
@@ -239,6 +269,7 @@ static int enter(struct thread *thread, const struct ptrace_syscall_info *info) 
   uint64_t file = NO_SOCKET;
   switch (row->form) {
     case CRUN_UNSHARE: process->shares = 1; return 0;
+    case CRUN_CLONE: case CRUN_CLONE_AT: refuse_untraced(thread, row); return 0;
     case CRUN_DUPLICATE: forget(process, (uint32_t)arguments[1], (uint32_t)arguments[1]); frees = 1; break;
     case CRUN_RANGE:
       process->shares |= (arguments[2] & 2 /* CLOSE_RANGE_UNSHARE */) != 0;

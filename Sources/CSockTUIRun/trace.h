@@ -28,6 +28,8 @@ enum crun_form {
   CRUN_CLOSE, CRUN_DUPLICATE, CRUN_RANGE,
   // An array of descriptors, sets of them, or an epoll, with a time in milliseconds or in memory.
   CRUN_POLL, CRUN_POLL_UNTIL, CRUN_SELECT, CRUN_SELECT_UNTIL, CRUN_EPOLL, CRUN_EPOLL_UNTIL,
+  // clone(2) with its flags in the first argument, or at its address.
+  CRUN_CLONE, CRUN_CLONE_AT,
   // A thread's descriptors become its own.
   CRUN_UNSHARE,
 };

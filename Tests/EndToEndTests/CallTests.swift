@@ -95,7 +95,9 @@ struct CallTests {
             ["run", "--json", "--calls", "--record", file, "--", "python3", "-c", CallScripts.waits])
         #expect(live.status == 0, "\(live.errors)")
         let lines = try Report(live.output).lines("call")
-        func only(_ name: String) throws -> Value { try #require(lines.last { $0["call"] == .string(name) }, "\(name)") }
+        func only(_ name: String) throws -> Value {
+            try #require(lines.last { $0["call"] == .string(name) }, "\(name)")
+        }
         let (poll, select, epoll) = (try only("poll"), try only("pselect6"), try only("epoll_wait"))
         #expect(poll["fds"] == .number(2) && poll["ready_fds"] == .number(0) && poll["timeout_s"] == .number(0.05))
         #expect(select["fds"] == .number(2) && select["ready_fds"] == .number(0), "\(select)")

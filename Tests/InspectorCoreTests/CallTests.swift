@@ -41,7 +41,8 @@ enum CallWorld {
     /// A read of 987 bytes, after one of 1,024 that got 37.
     static func piece(_ state: SocketCall.State) -> SocketCall {
         var call = call(.recvfrom, state, second: 4.2, took: .seconds(3))
-        (call.asked, call.gathered) = (987, SocketCall.Gathered(asked: 1_024, had: 37, calls: 1, began: World.at(14, 2, 4)))
+        call.asked = 987
+        call.gathered = SocketCall.Gathered(asked: 1_024, had: 37, calls: 1, began: World.at(14, 2, 4))
         return call
     }
 
@@ -84,7 +85,9 @@ struct CallTests {
     @Test("reads into the rest of one buffer are one message; a write, another address or a full buffer begins anew")
     func gathering() {
         var gathering = CallGathering()
-        func absorb(_ kind: SocketCall.Kind, _ asked: Int64, _ state: SocketCall.State, at address: UInt64) -> SocketCall {
+        func absorb(
+            _ kind: SocketCall.Kind, _ asked: Int64, _ state: SocketCall.State, at address: UInt64
+        ) -> SocketCall {
             var call = CallWorld.call(kind, state)
             call.asked = asked
             gathering.absorb(&call, at: address)
@@ -114,7 +117,8 @@ struct CallTests {
         #expect(ended == "recvfrom asked 987, got 987 in 3s; has 1,024 of 1,024, 2 calls")
         let poll = CallWorld.poll(.waits).sentence(at: World.at(14, 2, 4))
         #expect(poll == "poll of 2 descriptors for up to 5s, waiting for 1s")
-        #expect(CallWorld.poll(.returned(0)).sentence(at: .zero) == "poll of 2 descriptors for up to 5s, timed out in 2s")
+        let late = CallWorld.poll(.returned(0)).sentence(at: .zero)
+        #expect(late == "poll of 2 descriptors for up to 5s, timed out in 2s")
     }
 
     @Test("JSON has a line for each call that is over, and at the end for each that waits")

@@ -1,4 +1,4 @@
-import InspectorCore
+import SocketCore
 import Testing
 
 @testable import InspectorShell

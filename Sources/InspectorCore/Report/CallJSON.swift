@@ -34,7 +34,8 @@ extension FactTeller {
             tell.always("thread", call?.thread, "its thread")
             tell.always("call", call?.kind, "the system call", kind: .words(SocketCall.Kind.allCases.map(\.rawValue)))
             tell.always(
-                "fd", call?.descriptor, "the descriptor; the first socket, or the epoll, of a call that waits for several")
+                "fd", call?.descriptor,
+                "the descriptor; the first socket, or the epoll, of a call that waits for several")
             tell("asked_bytes", call?.asked, "the bytes that it asked for; null where the call names none")
             tell(
                 "returned_bytes", call?.returnedBytes,
@@ -46,7 +47,9 @@ extension FactTeller {
                 "errno", call?.errno,
                 "why it failed; from 512 on, a signal interrupted it, and it may begin again (errno.h of Linux)")
             tell("error", call?.errno.map(ErrnoWords.name), "its name")
-            tell("thread_ended", call.map { $0.state == .vanished }, "whether its thread ended or executed a program in it")
+            tell(
+                "thread_ended", call.map { $0.state == .vanished },
+                "whether its thread ended or executed a program in it")
             tell("began", call?.began, "when it began")
             tell("took_s", call?.took, "how long it took; null if it still waits")
             tell("sequence", sequence, "how many ended before it; a gap says how many are missing. Null if it waits")

@@ -6,7 +6,8 @@ extension Model {
     /// Lists the calls on the selected connection, or on all sockets, instead of the rows.
     mutating func listCalls(ofAll: Bool) -> [Effect] {
         guard shared.calls != nil else {
-            notice = hint(shared.child.map { "the calls of \($0.name) are not traced: run --calls does that" } ?? untraced)
+            let name = shared.child?.name
+            notice = hint(name.map { "the calls of \($0) are not traced: run --calls does that" } ?? untraced)
             return []
         }
         guard ofAll || selected != nil else {

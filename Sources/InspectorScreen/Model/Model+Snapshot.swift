@@ -24,8 +24,11 @@ extension Model {
     }
 
     private func hasNews(_ calls: CallLedger?) -> Bool {
-        guard let calls, let known = shared.latest?.calls else { return calls != nil }
-        return !calls.isSame(as: known)
+        switch (calls, shared.latest?.calls) {
+        case (nil, nil): false
+        case (let calls?, let known?): !calls.isSame(as: known)
+        default: true
+        }
     }
 
     /// Absorbs a snapshot. While the screen is frozen, the snapshot is kept but not shown.
@@ -34,6 +37,7 @@ extension Model {
         // A notice about a connection's pending operation is obsolete once the connection has closed.
         defer { if wasLive, selected?.isLive == false, notice?.isError == false { notice = nil } }
         let seen = log.end
+        let hasCalls = hasNews(snapshot.calls)
         remember(snapshot)
         events.add(from: seen, in: shared)
         traffic.absorb(
@@ -44,7 +48,7 @@ extension Model {
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if shared.frozen == nil { refreshWhenDue(snapshot) }
-        refreshCalls()
+        if hasCalls { refreshCalls() }
         if let socket = list.selected.flatMap(snapshot.socket) { composers.adoptDestination(of: socket, in: shared) }
         leaveStart(snapshot)
         greetFirst(snapshot)

@@ -169,7 +169,8 @@ final class ConnectLoop {
         guard let calls else { return }
         let call = SocketCall(
             process: Int(crun_process(notice.thread)), thread: Int(notice.thread), .connect,
-            descriptor: Int(Int32(truncatingIfNeeded: notice.arguments.0)), asked: nil, .waits, began: SystemClock().now)
+            descriptor: Int(Int32(truncatingIfNeeded: notice.arguments.0)), asked: nil, .waits,
+            began: SystemClock().now)
         traced[notice.id] = (call, file)
         calls.note(call, file: file)
     }

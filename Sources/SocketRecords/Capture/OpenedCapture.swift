@@ -40,7 +40,6 @@ package struct OpenedCapture: Sendable {
     private var engine: String?
     /// The calls that the viewer traced.
     private var calls: CallLedger?
-    private static let mostCalls = 1 << 16
     /// The states that were passed since this was set, or `nil` if they aren't collected.
     package var passing: PassedSnapshots?
     /// Whether it is a socktui recording.
@@ -241,7 +240,7 @@ package struct OpenedCapture: Sendable {
             if !hasNewPeers { (peers, hasNewPeers) = ([:], true) }
             for peer in found { peers?[peer.socket] = peer.end }
         case .calls(let update):
-            if calls == nil { calls = CallLedger(limit: Self.mostCalls) }
+            calls = calls ?? CallLedger(limit: 1 << 16)
             calls?.absorb(update)
         case .hello(let hello):
             engine = hello.engine
@@ -299,8 +298,8 @@ package struct OpenedCapture: Sendable {
             events = tail
             // A snapshot of that very instant includes all its events.
             if let instant, instant > lastTime {
-                for event in waitingEvents where event.time <= instant { events.append(event) }
-                for update in waitingCalls { snapshot.calls?.absorb(update, until: instant) }
+                for event in waitingUpdate?.events ?? [] where event.time <= instant { events.append(event) }
+                for update in waitingUpdate?.calls ?? [] { snapshot.calls?.absorb(update, until: instant) }
             }
             snapshot.nextEvent = max(tick.nextEvent, events.next)
         } else {
@@ -321,17 +320,11 @@ package struct OpenedCapture: Sendable {
         return snapshot
     }
 
-    /// The calls in the next update, some of which may be earlier than the requested instant.
-    private var waitingCalls: [CallUpdate] { if case .update(let update) = waiting { update.calls } else { [] } }
-
     /// Keeps the state of each session for the snapshots that follow, until it changes.
     package mutating func keepSnapshots() { if !isOurs { packets.keepSnapshots() } }
 
-    /// The events before the next update, which contains them.
-    private var waitingEvents: [SocketEvent] {
-        guard case .update(let update) = waiting else { return [] }
-        return update.events
-    }
+    /// The next update, which has the events and calls before it.
+    private var waitingUpdate: RecordedUpdate? { if case .update(let update) = waiting { update } else { nil } }
 
     /// Returns the states that were passed, each with its new events, and stops collecting them.
     package mutating func takePassed() -> [EngineSnapshot] {
