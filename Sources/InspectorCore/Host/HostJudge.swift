@@ -16,6 +16,8 @@ package struct HostJudge: Sendable {
     let settings: LintSettings
     /// Recent connections that were closed with bytes unread.
     private var resets: [(verdict: Verdict, time: MonotonicTime)] = []
+    /// How the suspects of the last look are requested, by identity. Rows and verdicts ask for thousands of them.
+    private var looked: [UInt64: HostAsking] = [:]
     /// The number of thread looks.
     package private(set) var looks = 0
 
@@ -28,6 +30,7 @@ package struct HostJudge: Sendable {
     /// stalled bytes, listeners with waiting connections, and their other ends on this host.
     package mutating func absorb(_ look: HostLook) -> Set<UInt64> {
         noteResets(look)
+        looked = [:]
         change { scene, ledger in
             scene.absorb(look)
             ledger.absorb(scene)
@@ -50,6 +53,7 @@ package struct HostJudge: Sendable {
         }
         if look.changes?.owners.isEmpty != true { heirs = nil }
         looks += 1
+        looked = [:]
         let seen = lookAtSuspects()
         change { _, ledger in
             for (id, asking, isHeir) in seen {
@@ -57,6 +61,12 @@ package struct HostJudge: Sendable {
                 if let isHeir { ledger.noteHeir(isHeir, of: id) }
             }
         }
+        looked = Dictionary(seen.map { ($0.id, $0.asking) }) { first, _ in first }
+    }
+
+    /// Returns how a socket is requested. `isClose` says whether its programs were examined because of it.
+    func asking(for socket: HostSocket, isClose: Bool = true) -> HostAsking {
+        (isClose ? looked[socket.id] : nil) ?? facts.asker.asking(for: socket, isClose: isClose)
     }
 
     /// Clears `facts` first: a second reference to the scene and the ledger would cause both to be copied.
