@@ -26,9 +26,11 @@ struct AnswerFiguresTests {
         try run.end(afterClosing: 2)
 
         let live = try Report(run.program.text).sockets.filter { $0["exchanges"].number ?? 0 > 0 }
-        try #require(live.count == 2)
+        // redis-cli may have asked for the commands first.
+        let count = try #require(live.first?["exchanges"].number)
+        #expect(live.count == 2 && count >= 40)
         for leg in live {
-            #expect(leg["exchanges"].number == 40 && leg["overlaps"] != .bool(true))
+            #expect(leg["exchanges"].number == count && leg["overlaps"] != .bool(true))
             #expect(leg["answer_median_s"].number ?? 0 <= leg["answer_worst_s"].number ?? -1)
         }
         let recorded = try Self.opened(run.file)
@@ -36,7 +38,7 @@ struct AnswerFiguresTests {
         #expect(recorded.map(facts) == live.map(facts))
 
         // The file grows behind the packets.
-        func captured() -> Value? { (try? Self.opened(capture))?.first { $0["exchanges"].number == 40 } }
+        func captured() -> Value? { (try? Self.opened(capture))?.first { $0["exchanges"].number == count } }
         try #require(eventually(within: .seconds(60)) { captured() != nil }, "\(tcpdump.complaints)")
         let wire = try #require(captured())
         #expect(wire["overlaps"] != .bool(true))
