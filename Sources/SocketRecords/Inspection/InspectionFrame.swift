@@ -83,7 +83,9 @@ package enum InspectionFrame: Equatable, Sendable {
     }
 
     /// Returns a frame of content that is already encoded.
-    package static func frame(_ kind: Kind, _ content: [UInt8]) -> [UInt8] {
+    package static func frame(_ kind: Kind, _ content: [UInt8]) -> [UInt8] { bytes(kind.rawValue, content) }
+
+    static func bytes(_ kind: UInt8, _ content: [UInt8]) -> [UInt8] {
         var writer = WireWriter()
         writer.frame(kind) { $0.append(content) }
         return writer.bytes
@@ -139,19 +141,25 @@ package struct InspectionFrameDecoder: Sendable {
     /// Returns the next whole frame, or `nil` if more bytes are needed. A frame with words that this version doesn't
     /// know is `unknown`.
     package mutating func next() throws(WireError) -> InspectionFrame? {
-        guard pending >= 4 else { return nil }
-        let length = gathered[head..<(head + 4)].reduce(0) { $0 << 8 | Int($1) }
-        guard length >= 1, length <= InspectionFrame.limit else {
-            throw .malformed("a frame of \(length) bytes; must be 1 to \(InspectionFrame.limit)")
-        }
-        guard pending >= 4 + length else { return nil }
-        let body = gathered[(head + 4)..<(head + 4 + length)]
-        head += 4 + length
+        guard let body = try nextBody() else { return nil }
         do throws(WireError) {
             return try InspectionFrame.read(body, shift: shift)
         } catch {
             guard error == .unknown else { throw error }
             return .unknown(body.first ?? 0)
         }
+    }
+
+    /// Returns what follows the length of the next whole frame, or `nil` if more bytes are needed.
+    mutating func nextBody(limit: Int = InspectionFrame.limit) throws(WireError) -> ArraySlice<UInt8>? {
+        guard pending >= 4 else { return nil }
+        let length = gathered[head..<(head + 4)].reduce(0) { $0 << 8 | Int($1) }
+        guard length >= 1, length <= limit else {
+            throw .malformed("a frame of \(length) bytes; must be 1 to \(limit)")
+        }
+        guard pending >= 4 + length else { return nil }
+        let body = gathered[(head + 4)..<(head + 4 + length)]
+        head += 4 + length
+        return body
     }
 }
