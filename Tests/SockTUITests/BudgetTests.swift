@@ -10,7 +10,7 @@ struct BudgetTests {
     private static let commands = 18
     private static let linesOfHelp = 45
     private static let optionsOfCommand = 24
-    private static let options = 81
+    private static let options = 82
     private static let warnings = 48
 
     private static let width = 80

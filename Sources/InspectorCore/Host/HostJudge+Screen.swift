@@ -10,8 +10,8 @@ extension HostJudge {
         }
         var host = HostSnapshot(socket)
         host.namespace = scene.look.namespaces[socket.namespace]
-        (host.process, host.others) = (asking.process?.number, asking.others)
-        host.owners = scene.owners(of: socket).map(\.process)
+        (host.process, host.others) = (asking.process.map { HostOrdinal.kernelProcess($0.number) }, asking.others)
+        host.owners = scene.owners(of: socket).map { HostOrdinal.kernelProcess($0.process) }
         if let owner = owner(asking) {
             (host.program, host.programUser, host.cgroup) = (owner.title, owner.user, owner.cgroup)
             host.container = owner.cgroup.flatMap(ContainerName.text)

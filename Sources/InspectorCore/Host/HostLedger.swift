@@ -59,7 +59,9 @@ struct HostLedger: Sendable {
         if let changes = look.changes, changes.since == time {
             for id in changes.gone.union(changes.anew) { entries[id] = nil }
             let now = changes.told.union(changes.anew).union(scene.notable)
-            for id in now.union(former) { if let socket = scene[id] { compare(socket, since: changes.since) } }
+            // The look before may have been another host's, and says nothing of this one's quiet sockets.
+            let since = changes.host == nil ? changes.since : nil
+            for id in now.union(former) { if let socket = scene[id] { compare(socket, since: since) } }
             former = now
         } else {
             let there = Set(look.sockets.map(\.id))

@@ -45,6 +45,7 @@ struct HostScene: Sendable {
     mutating func absorb(_ merge: HostMerge) {
         moving = moving.filter { self[$0]?.host != merge.host }
         change(by: merge.changes) { scene in
+            scene.look.places = scene.look.places ?? scene.places
             // A second reference would cause them to be copied.
             scene.places = [:]
             merge.apply(to: &scene.look)

@@ -126,8 +126,9 @@ enum HostRun {
     ) -> String {
         let width = StandardStream.output.isTerminal ? 80 : nil
         let lines = HostCheck.lines(
-            found, sockets: count, namespaces: isFiltered ? 1 : look.namespaces.count, hidden: look.hidden,
-            owners: HiddenOwners.text(look, names: OwnUser.names()),
+            found, sockets: count, namespaces: isFiltered ? 1 : look.namespaces.count,
+            hosts: look.machines.count, hidden: look.hidden,
+            owners: HiddenOwners.text(look, names: look.machines.isEmpty ? OwnUser.names() : [:]),
             width: width)
         return lines.joined(separator: "\n") + "\n"
     }

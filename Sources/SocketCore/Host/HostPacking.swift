@@ -17,8 +17,13 @@ struct HostPacking {
         socket.peerInode = host.inode(own.peerInode)
         socket.listenerInode = host.inode(own.listenerInode)
         socket.time = own.time + shift
+        // Sums of them must not overflow.
+        socket.receiveQueue = own.receiveQueue.map { min(max(0, $0), Self.largest) }
+        socket.sendQueue = own.sendQueue.map { min(max(0, $0), Self.largest) }
         return socket
     }
+
+    private static let largest: Int64 = 1 << 40
 
     func namespace(_ own: HostNamespace) -> HostNamespace? {
         guard let ordinal = host.namespace(own.ordinal) else { return nil }

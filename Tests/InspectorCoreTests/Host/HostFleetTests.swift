@@ -104,6 +104,21 @@ struct HostFleetTests {
         #expect(look.processes.count == 2 && look.owners.keys.allSatisfy { HostOrdinal(ofInode: $0).number == 0 })
     }
 
+    @Test("the sockets of all hosts are changed in place, and none is copied for a look")
+    func place() {
+        var fleet = FleetWorld.deadlock()
+        _ = fleet.found(at: [10, 11])
+        func address() -> UnsafePointer<HostSocket>? {
+            fleet.judge.look.sockets.withUnsafeBufferPointer { $0.baseAddress }
+        }
+        let before = address()
+        for time in [12, 13, 14] as [Double] {
+            fleet.hosts[1].world[1].sendQueue! += 1_000
+            fleet.look(time)
+            #expect(address() == before)
+        }
+    }
+
     @Test("of two agents that see one namespace of one kernel, the first tells of it")
     func sameKernel() {
         var fleet = FleetWorld.deadlock()
@@ -134,8 +149,8 @@ struct HostFleetTests {
         fleet.open(host, boot: "", namespace: 0, clock: .zero, at: .zero)
         var look = HostLook(time: .zero, sockets: [])
         look.places = [:]
-        let merge = try #require(fleet.merge(update, of: host, at: MonotonicTime(nanoseconds: 1), into: look))
-        merge.apply(to: &look)
+        let merge = fleet.merge(update, of: host, at: MonotonicTime(nanoseconds: 1), into: look)
+        try #require(merge).apply(to: &look)
         #expect(look.sockets.count == 1 && look.sockets[0].host == host && look.sockets[0].inode == 9 | 2 << 32)
         #expect(look.processes.isEmpty && look.owners.isEmpty)
     }

@@ -50,9 +50,8 @@ struct AgentWireTests {
         (process.executable, process.isGo, process.parentExecutable, process.user) = ("python3", true, "bash", 0)
         (process.age, process.sockets, process.keptOverExec) = (.seconds(4), [4: 4_711], [4])
         (process.nonBlocking, process.flagsRead, process.hasRing, process.isFrozen) = ([4], [4, 5], true, true)
-        process.pollSets = [
-            6: .some([HostProcess.PollEntry(descriptor: 4, events: 1 << 31 | 1, inode: 4_711)]), 7: .some(nil),
-        ]
+        process.pollSets[6] = .some([HostProcess.PollEntry(descriptor: 4, events: 1 << 31 | 1, inode: 4_711)])
+        process.pollSets.updateValue(nil, forKey: 7)
         (process.cgroup, process.rung) = ("/a", .waitChannel)
         var thread = HostThread(number: 156, name: "main", state: 83, waitChannel: "ep_poll")
         var call = HostCall(.pollSet, "epoll_wait")
