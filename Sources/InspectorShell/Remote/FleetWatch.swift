@@ -17,6 +17,7 @@ package struct FleetWatch {
     /// How long the first two looks of every host are waited for, and problems of stalled bytes after that.
     private static let opening = Duration.seconds(10)
     private static let most = Duration.seconds(8)
+    private static let askAgain = Duration.seconds(5)
 
     /// Starts the agents of these hosts, as many as a view has at most.
     package init(_ places: [HostPlace], _ questions: [HostQuestion] = [], lints: LintSettings) {
@@ -103,6 +104,8 @@ package struct FleetWatch {
             if polled[3 * place + 1].revents != 0 { links[place].receiveErrors() }
             if polled[3 * place + 2].revents != 0 { links[place].flush() }
             if polled[3 * place].revents != 0 { receive(place) }
+            // An agent that hears nothing for long ends.
+            if let asked = links[place].asked, clock.now - asked >= Self.askAgain { ask(place, taken: links[place].taken) }
         }
         noteStates()
     }
@@ -147,7 +150,7 @@ package struct FleetWatch {
             }
         }
         ask.inodes = judge.reachAcross(to: host, from: isMeant, meant).sorted().map(HostOrdinal.kernelInode)
-        links[place].ask(ask.limited)
+        links[place].ask(ask.limited, at: clock.now)
     }
 
     /// Notes which hosts are late, so that nothing is concluded from what they said.

@@ -15,6 +15,11 @@ struct HostLink {
     private var reader = AgentReader()
     private var complaint: [UInt8] = []
     private var unsent: [UInt8] = []
+    /// A question that waits until the one before it is written.
+    private var next: AgentAsk?
+    /// When something was last asked, and the last look that was taken.
+    private(set) var asked: MonotonicTime?
+    private(set) var taken: UInt64 = 0
     /// Why it is not there any more, as a sentence, or `nil` while it is.
     private(set) var problem: String?
     private var farewell: String?
@@ -65,7 +70,7 @@ struct HostLink {
     }
 
     var isOpen: Bool { problem == nil }
-    var wantsToWrite: Bool { !unsent.isEmpty }
+    var wantsToWrite: Bool { !unsent.isEmpty || next != nil }
 
     /// Reads what the agent has written. Returns what that says.
     mutating func receive(at time: MonotonicTime) -> [AgentReader.News] {
@@ -101,14 +106,16 @@ struct HostLink {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    mutating func ask(_ ask: AgentAsk) {
-        // A question that the agent did not take yet is replaced by a later one as a whole.
-        guard isOpen, unsent.isEmpty else { return }
-        unsent = AgentFrame.ask(ask).bytes
+    /// Asks. What was asked before and is not written yet is replaced.
+    mutating func ask(_ ask: AgentAsk, at time: MonotonicTime) {
+        guard isOpen else { return }
+        (next, asked, taken) = (ask, time, ask.taken)
         flush()
     }
 
+    /// Writes what the agent has room for.
     mutating func flush() {
+        if unsent.isEmpty, let ask = next { (unsent, next) = (AgentFrame.ask(ask).bytes, nil) }
         let count = unsent.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
         if count > 0 { unsent.removeFirst(count) }
     }
@@ -128,7 +135,7 @@ struct HostLink {
     mutating func end(_ sentence: String) {
         problem = problem ?? sentence
         for descriptor in [input, output, errors] where descriptor >= 0 { close(descriptor) }
-        (input, output, errors, unsent) = (-1, -1, -1, [])
+        (input, output, errors, unsent, next) = (-1, -1, -1, [], nil)
         if process > 0 { kill(-process, SIGTERM) }
         _ = waited(patience: 1)
     }

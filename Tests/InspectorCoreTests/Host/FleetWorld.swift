@@ -77,7 +77,9 @@ struct FleetWorld {
         func lasting(_ socket: HostSocket) -> HostSocket {
             var socket = socket
             socket.time = .zero
-            (socket.tcp?.lastSent, socket.tcp?.lastReceived, socket.tcp?.lastAcknowledged) = (nil, nil, nil)
+            socket.tcp?.lastSent = nil
+            socket.tcp?.lastReceived = nil
+            socket.tcp?.lastAcknowledged = nil
             return socket
         }
         let before = Dictionary(uniqueKeysWithValues: former.sockets.map { ($0.id, lasting($0)) })
