@@ -21,14 +21,17 @@ struct FleetTests {
         let why = try run(["why", "@web:9100"] + places, until: "DEADLOCK")
         #expect(why.status == 1 && why.output.contains("DEADLOCK"), "\(why.output)\(why.errors)")
         // Both have the same number in their own namespace of processes.
-        #expect(why.output.contains("[1] on web and ") && why.output.contains("[1] on db are both writing"), "\(why.output)")
+        #expect(why.output.contains("[1] on web and "), "\(why.output)")
+        #expect(why.output.contains("[1] on db are both writing"), "\(why.output)")
         #expect(why.output.contains("Both ends agree in addresses and in bytes counted."), "\(why.output)")
         #expect(why.output.contains("(web)") && why.output.contains("(db)"), "\(why.output)")
         let check = try run(["host", "@web", "@db", "--check", "--json"] + places, until: #""lint":"deadlock""#)
-        #expect(check.status == 1 && check.output.contains(#""machines":["web","db"],"pairing":"counters""#), "\(check.output)")
+        let members = #""machines":["web","db"],"pairing":"counters""#
+        #expect(check.status == 1 && check.output.contains(members), "\(check.output)")
         // One end alone blames an address.
         let alone = try run(["host", "--check"] + hosts.through("web"), until: "10.9.0.2:40001 has blocked")
-        #expect(alone.output.contains("10.9.0.2:40001 has blocked") && !alone.output.contains("deadlock"), "\(alone.output)")
+        #expect(alone.output.contains("10.9.0.2:40001 has blocked"), "\(alone.output)")
+        #expect(!alone.output.contains("deadlock"), "\(alone.output)")
     }
 
     @Test(
@@ -38,7 +41,9 @@ struct FleetTests {
         let hosts = try FleetHosts("web:50000000-near:50000000", "far:100000-db:50000000")
         let places = hosts.through("web") + hosts.through("db")
         let check = try run(["host", "--check"] + places, until: "10.9.0.1:9100 has blocked")
-        #expect(check.output.contains("10.9.0.2:40001 has blocked") && check.output.contains("10.9.0.1:9100 has blocked"))
+        for peer in ["10.9.0.2:40001", "10.9.0.1:9100"] {
+            #expect(check.output.contains("\(peer) has blocked"), "\(check.output)")
+        }
         #expect(!check.output.lowercased().contains("deadlock"), "\(check.output)")
     }
 
@@ -69,7 +74,8 @@ struct FleetTests {
         }
         // The others are looked at.
         let outcome = try Program.run("host", "@.", "--check", "--through", "far=/nonexistent agent")
-        #expect([0, 1].contains(outcome.status) && outcome.errors.contains("far: ") && outcome.output.contains("sockets"))
+        #expect([0, 1].contains(outcome.status) && outcome.output.contains("sockets"), "\(outcome.output)")
+        #expect(outcome.errors.contains("far: "), "\(outcome.errors)")
         let strict = try Program.run("host", "@.", "--check", "--strict", "--through", "far=/nonexistent agent")
         #expect(strict.status == 3)
     }

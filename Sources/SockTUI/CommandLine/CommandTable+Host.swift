@@ -24,7 +24,8 @@ extension CommandTable {
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
                 throw UsageError(request.invocation.host.filter, failure.message)
             }
-            if !request.invocation.host.places.isEmpty, !request.checksHost || request.invocation.host.namespace != nil {
+            let host = request.invocation.host
+            if !host.places.isEmpty, !request.checksHost || host.namespace != nil {
                 throw UsageError("@HOST", "several hosts need --check, and no --netns")
             }
             if request.checksHost {
@@ -182,7 +183,8 @@ extension CommandTable.Request {
         var questions: [HostQuestion] = []
         for word in words {
             guard word.hasPrefix("@") else {
-                throw UsageError(word, "with several hosts, write where it is: @NAME\(word.hasPrefix(":") ? "" : "/")\(word)")
+                let there = "@NAME" + (word.hasPrefix(":") ? "" : "/") + word
+                throw UsageError(word, "with several hosts, write where it is: \(there)")
             }
             let (place, target) = try question(word)
             if let target { questions.append(HostQuestion(place: place, target: target)) }

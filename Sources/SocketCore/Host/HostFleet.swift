@@ -61,8 +61,9 @@ package struct HostFleet: Sendable {
 
     /// Whether a host has told more than any should, so that it must be closed.
     package func isOverfull(_ look: HostLook, with host: HostOrdinal) -> Bool {
-        guard look.sockets.count > Self.mostSockets || look.owners.count > Self.mostSockets
-            || look.processes.count > Self.mostProcesses
+        guard
+            look.sockets.count > Self.mostSockets || look.owners.count > Self.mostSockets
+                || look.processes.count > Self.mostProcesses
         else { return false }
         return look.sockets.count { $0.host == host } > Self.mostSockets
             || look.owners.keys.count { HostOrdinal(ofInode: $0) == host } > Self.mostSockets

@@ -140,7 +140,8 @@ struct HostFleetTests {
         other.namespace = 1
         update.told = [socket, other]
         update.processes = [
-            HostProcess(id: HostProcess.ID(number: 1 << 22 | 7, start: 1), name: "a", command: "a", state: 83, parent: 1),
+            HostProcess(
+                id: HostProcess.ID(number: 1 << 22 | 7, start: 1), name: "a", command: "a", state: 83, parent: 1),
             HostProcess(id: HostProcess.ID(number: -7, start: 1), name: "b", command: "b", state: 83, parent: 1),
         ]
         update.owners = [5 | 3 << 32: [HostLook.Owner(process: 7, descriptor: 3)]]
