@@ -23,6 +23,7 @@ package struct AgentRun {
 
     /// The agent ends if nothing is heard of its viewer for this long.
     private static let silence = Duration.seconds(30)
+    private static let stream = StandardStream.output.rawValue
     private static let mostUntaken: UInt64 = 2
     private static let ownersBudget = Duration.milliseconds(300)
 
@@ -30,14 +31,14 @@ package struct AgentRun {
 
     /// Runs until the viewer is gone. Returns the exit status.
     package static func run(version: String) -> Int32 {
-        guard isatty(STDOUT_FILENO) == 0 else {
+        guard !StandardStream.output.isTerminal else {
             StandardStream.error.writeLine(
                 "socktui: agent: writes to another socktui and not to a terminal; write host @NAME there")
             return ExitStatus.usage.rawValue
         }
         var run = AgentRun()
         run.logStart()
-        _ = fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(stream, F_SETFL, fcntl(stream, F_GETFL) | O_NONBLOCK)
         run.output = AgentFrame.preamble + AgentFrame.hello(run.hello(version)).bytes
         while true {
             if let status = run.turn() { return status }
@@ -51,7 +52,7 @@ package struct AgentRun {
         let wait = min(nextLook - clock.now, Self.silence - (clock.now - heard))
         var polled = [
             pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: output.isEmpty ? -1 : STDOUT_FILENO, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: output.isEmpty ? -1 : Self.stream, events: Int16(POLLOUT), revents: 0),
         ]
         poll(&polled, 2, Int32(clamping: max(0, wait.wholeNanoseconds + 999_999) / 1_000_000))
         if polled[0].revents != 0, let status = hear() { return status }
@@ -72,7 +73,7 @@ package struct AgentRun {
     }
 
     private mutating func write() -> Int32? {
-        let count = output[written...].withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        let count = output[written...].withUnsafeBytes { Glibc.write(Self.stream, $0.baseAddress, $0.count) }
         guard count >= 0 else { return errno == EAGAIN || errno == EINTR ? nil : 0 }
         written += count
         if written == output.count { (output, written) = ([], 0) }

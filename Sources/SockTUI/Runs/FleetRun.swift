@@ -17,7 +17,7 @@ enum FleetRun {
             let targets = questions.map { "\($0.target) on \($0.place.name)" }.joined(separator: " or ")
             return HostRun.unanswered("no socket of \(targets) is visible", options, status: .nothing)
         }
-        return HostRun.print(answer, options)
+        return HostRun.tell(answer, options)
     }
 
     /// Prints the problems of the sockets of several hosts.

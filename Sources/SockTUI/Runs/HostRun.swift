@@ -13,14 +13,14 @@ enum HostRun {
         do throws(HostObserver.Problem) {
             let answer = try why(target, options, &watch)
             guard let answer else { return unanswered(nothing(target, watch), options, status: .nothing) }
-            return print(answer, options)
+            return tell(answer, options)
         } catch {
             return unanswered(error.sentence, options, status: .hidden)
         }
     }
 
     /// Prints an answer. Returns the exit status.
-    static func print(_ answer: HostAnswer, _ options: HostOptions) -> Int32 {
+    static func tell(_ answer: HostAnswer, _ options: HostOptions) -> Int32 {
         let text = options.isJSON ? answer.json(.standard).text : answer.lines.joined(separator: "\n")
         let status: Int32 = answer.isLate || answer.found.contains { $0.severity > .note } ? 1 : 0
         return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
