@@ -47,7 +47,7 @@ extension CommandTable {
             request.invocation.opening = [.showHost]
             return nil
         },
-        Printer(name: "agent", help: "the far end of host @HOST: tells another socktui what is here") {
+        Printer(name: "agent", help: "the far end of host @HOST, for another socktui") {
             (words, request) throws(UsageError) in
             if let extra = words.first { throw UsageError(extra, "agent takes no operand") }
             return .agent
