@@ -46,6 +46,7 @@ let package = Package(
             name: "FuzzSanitizer", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzMetrics", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(name: "FuzzAgent", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzText", dependencies: ["InspectorScreen", "FuzzSupport"], swiftSettings: fuzzer),
     ]

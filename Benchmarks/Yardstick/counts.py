@@ -12,7 +12,7 @@ came late: a read of 64 KiB is copied only where it came in parts, which says ho
 does, and a few such reads are more than the difference. SocketCore makes these copies, in the same way for both cases.
 Exits 1 if one is above its gate, or if a run failed.
 """
-import glob, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import glob, json, os, re, shutil, signal, socket, statistics, struct, subprocess, sys, tempfile, time
 import compare
 
 MEBIBYTES = 256
@@ -27,6 +27,7 @@ CASES = {  # name: (way, mode, loadgen arguments, how many operations that were)
     'heard-queue': ('queue', 'heard', *PING),
     'heard-facade': ('facade', 'heard', *PING),
     'echo-borrowed': ('borrowed', 'echo', *PING),
+    'exchange-inspected': ('inline', 'echo', PING[0], lambda report: 2 * report['n']),
     'line-inline': ('inline', 'lines', *LINES),
     'line-borrowed': ('borrowed', 'lines', *LINES),
     'accept-inline': ('inline', 'echo', ['-n', '1000', '-c', '16', 'accept'], lambda report: 1_000),
@@ -37,8 +38,12 @@ CASES = {  # name: (way, mode, loadgen arguments, how many operations that were)
 }
 # What the façade of GCDAsyncSocket is measured against, by a program of the same kind; `heard`: its delegate hears of writes.
 FACADES = {'echo-facade': 'echo-queue', 'heard-facade': 'heard-queue', 'facade-MiB': 'queue-MiB'}
+# Of a case with a viewer, only what counts its questions and answers, for each read and each write.
+INSPECTED = re.compile(r'\$s9SocketKit(10ConnectionC\d+(tallyExchanges|tallyUnsettled|tallyPlaintext|judgeExchanges|beginTally)|19ConnectionExchangesV)'
+                       r'|\$s10SocketCore(13ExchangeTallyV(?!8snapshot)|11AnswerTimesV(3add|5halve))')
 # A part of a long read that is added to those before it.
 ADDS, COPIES = re.compile(r'\$sSa6append10contentsOf.*s5UInt8V'), re.compile(r'__mem(cpy|move)')
+ALLOCATES_OWN = re.compile(r'(swift_slowAlloc|swift_allocObject|malloc)(@|\'|$)')
 ALLOCATES = re.compile(r'(malloc|calloc|realloc|posix_memalign|aligned_alloc|memalign)(@|\'|$)')
 
 def go_first():
@@ -50,14 +55,29 @@ class Server:
     def __init__(self, case, server, before=()):
         self.way, mode, self.arguments, self.count = CASES[case]
         words = [f'{server}-facade', '-m', mode] if self.way == 'facade' else [server, '-m', mode, '-w', self.way]
-        self.process = subprocess.Popen([*before, *words], stdout=subprocess.PIPE, text=True)
+        self.folder = tempfile.mkdtemp() if case.endswith('-inspected') else None
+        inspect = {'SOCKETKIT_INSPECT': '1', 'XDG_RUNTIME_DIR': self.folder} if self.folder else {}
+        self.process = subprocess.Popen([*before, *words], stdout=subprocess.PIPE, text=True, env={**os.environ, **inspect})
         self.port = self.process.stdout.readline().split()[1]
+        if inspect: self.view()
 
     def __enter__(self): return self
 
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
+        if self.folder: shutil.rmtree(self.folder)
+
+    def view(self):
+        """Attaches as a viewer that reads what comes first, and nothing after that, so that few updates are made."""
+        while not (found := glob.glob(f'{self.folder}/socktui/*.sock')): time.sleep(0.05)
+        self.viewer = socket.socket(socket.AF_UNIX)
+        self.viewer.connect(found[0])
+        hello = b'\x01\x0a\x07socktui\x10\x01'
+        self.viewer.sendall(struct.pack('>I', len(hello)) + hello)
+        stream, kind = self.viewer.makefile('rb'), 0
+        # A tick ends the first update.
+        while kind != 4: kind = stream.read(struct.unpack('>I', stream.read(4))[0])[0]
 
     def load(self, seconds):
         words = [word.replace('{seconds}', seconds) for word in self.arguments]
@@ -75,6 +95,20 @@ def late_copies(text):
         elif is_cost and ADDS.match(caller) and COPIES.match(called): instructions += int(line.split()[1])
         is_cost = line.startswith('calls=')
     return instructions
+
+def inspected(text):
+    """Instructions of what counts questions and answers, and what it allocates."""
+    caller, called, is_call, instructions, allocations = '', '', False, 0, 0
+    for line in text.splitlines():
+        if line.startswith('fn='): caller = line[3:]
+        elif line.startswith('cfn='): called = line[4:]
+        elif line.startswith('calls='):
+            is_call = True
+            if INSPECTED.match(caller) and ALLOCATES_OWN.match(called): allocations += int(line[6:].split()[0])
+        elif re.match(r'[+*\d-]', line):
+            if not is_call and INSPECTED.match(caller): instructions += int(line.split()[1])
+            is_call = False
+    return instructions, allocations
 
 def callgrind(case, server):
     """Instructions and allocations for each operation, and instructions without copies of what came late."""
@@ -96,6 +130,7 @@ def callgrind(case, server):
     instructions = int(re.search(r'^totals: (\d+)', text, re.M)[1])
     calls = re.findall(r'^cfn=(.*)\ncalls=(\d+)', text, re.M)
     allocations = sum(int(count) for name, count in calls if ALLOCATES.match(name))
+    if case.endswith('-inspected'): instructions, allocations = inspected(text)
     late = late_copies(text) if case.endswith('MiB') else 0
     return instructions / operations, allocations / operations, (instructions - late) / operations
 

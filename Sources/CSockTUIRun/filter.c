@@ -142,8 +142,13 @@ static int start_guard(int *process) {
 
 // MARK: Becoming the program
 
+// What the program is told to wait for, should this process fail.
+static struct crun_report started;
+
 static _Noreturn void fail(int socket, int step, int status) {
-  send_report(socket, (struct crun_report){.error = errno, .step = step}, NULL);
+  started.error = errno;
+  started.step = step;
+  send_report(socket, started, NULL);
   _exit(status);
 }
 
@@ -158,18 +163,18 @@ void crun_become(char *const *arguments) {
   // With more rights than its caller's, this program runs no other.
   errno = EPERM;
   if (getauxval(AT_SECURE) != 0) fail(socket, 2, 126);
-  struct crun_report none = {0};
-  int watched = start_guard(&none.guard);
+  int watched = start_guard(&started.guard);
   if (watched < 0) fail(socket, 1, 126);
   int memory = memfd_create("socktui-waiting", MFD_CLOEXEC);
   if (memory < 0 || ftruncate(memory, CRUN_MEMORY) < 0) fail(socket, 1, 126);
   // Before the filter, which the tracer must not have.
   struct crun_tracer tracer = {.error = ECANCELED};
   if (is_traced) tracer = crun_start_tracer();
+  started.tracer = tracer.process;
   struct crun_gift gift = {install(), watched, memory};
   if (gift.filter < 0) fail(socket, 2, 126);
   struct crun_gift for_guard = {gift.filter, memory, memory};
-  if (!send_report(watched, none, &for_guard) || !send_report(socket, none, &gift)) fail(socket, 1, 126);
+  if (!send_report(watched, started, &for_guard) || !send_report(socket, started, &gift)) fail(socket, 1, 126);
   if (is_traced && !crun_send_tracer(socket, tracer)) fail(socket, 1, 126);
   close(gift.filter);
   close(watched);

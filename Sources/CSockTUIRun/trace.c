@@ -1,16 +1,21 @@
 // The tracer of a program and of all that it starts. Each call of the table stops once, and a call on a socket once more
 // when it is over. A thread that is being killed answers no request (ESRCH), and its end is reported by waitpid(2).
 #define _GNU_SOURCE
+#include <elf.h>
 #include <errno.h>
 #include <linux/kcmp.h>
 #include <linux/ptrace.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,8 +29,10 @@ struct process {
   int id, threads;
   // The calls under way that free a number. Until they are over, nothing new is remembered.
   int closing;
-  // Whether others may change its descriptors, and whether they may not be looked at.
+  // Whether others may change its descriptors, or they change unseen, and whether they may not be looked at.
   int shares, is_hidden;
+  // Whether it has an io_uring, which its children inherit.
+  int has_ring;
   // The file of a socket, NO_SOCKET, or 0 if it is not known.
   uint64_t *files;
   int count;
@@ -53,6 +60,8 @@ static struct {
   int is_live;
   // Whether this kernel does not say which processes have descriptors in common (kcmp(2)).
   int is_forgetful;
+  // How many processes that have an io_uring are known to have one.
+  unsigned rings;
   // Ends with the last process that reads the calls.
   int watch, is_alone;
 } tracer;
@@ -176,11 +185,74 @@ static void compare(struct thread *parent) {
     tracer.is_forgetful |= errno != ESRCH;
     return;
   }
+  if (parent->process->has_ring && crun_process((int)id) != parent->process->id) {
+    struct process *child = thread_of((int)id)->process;
+    child->shares = child->has_ring = 1;
+  }
   if ((difference == 0) == (crun_process((int)id) == parent->process->id)) return;
   parent->process->shares = thread_of((int)id)->process->shares = 1;
 }
 
+// An io_uring closes descriptors without a call. The process is noted before it gets one.
+static void note_rings(void) {
+  for (int id; (id = crun_ring(tracer.calls, tracer.rings)) != 0; tracer.rings++) {
+    struct process *process = id < 0 ? NULL : tracer.processes[id % MOST_NUMBERS];
+    if (process) process->shares = process->has_ring = 1;
+    else tracer.is_forgetful = 1;
+  }
+}
+
+// MARK: Children
+
+static void set_first_argument(int thread, uint64_t value) {
+#if defined(__x86_64__)
+  request(PTRACE_POKEUSR, thread, offsetof(struct user, regs.rdi), (void *)value);
+#elif defined(__aarch64__)
+  struct user_regs_struct registers;
+  struct iovec whole = {&registers, sizeof registers};
+  if (request(PTRACE_GETREGSET, thread, NT_PRSTATUS, &whole) < 0) return;
+  registers.regs[0] = value;
+  request(PTRACE_SETREGSET, thread, NT_PRSTATUS, &whole);
+#else
+  (void)thread, (void)value;
+#endif
+}
+
+// A child without a tracer would get ENOSYS from each call of the table, so none may refuse it.
+static void refuse_untraced(struct thread *thread, const struct crun_row *row) {
+  uint64_t flags = thread->arguments[0];
+  if (row->form == CRUN_CLONE) return set_first_argument(thread->id, flags & ~(uint64_t)CLONE_UNTRACED);
+  if (!crun_read(thread->id, thread->arguments[0], &flags, sizeof flags) || !(flags & CLONE_UNTRACED)) return;
+  flags &= ~(uint64_t)CLONE_UNTRACED;
+  crun_write(thread->id, thread->arguments[0], &flags, sizeof flags);
+}
+
 // MARK: Calls
+
+// Returns the first socket that the call waits for, and its file, or 0 for an epoll, whose sockets are in the kernel.
+static int poll_socket(struct thread *thread, const struct crun_poll *poll, uint64_t *file) {
+  *file = poll->count < 0 ? 0 : NO_SOCKET;
+  for (int index = 0; index < poll->listed; index++)
+    if ((*file = file_of(thread, poll->descriptors[index])) != NO_SOCKET) return poll->descriptors[index];
+  return (int)thread->arguments[0];
+}
+
+// Calls that wait for several descriptors are many, and most end at once: those that may not wait are left out here.
+static int enter_poll(struct thread *thread, int place) {
+  static struct crun_poll poll;
+  const struct crun_row *row = &crun_rows[place];
+  uint64_t file;
+  if (!crun_read_poll(row, thread->id, thread->arguments, &poll)) return 0;
+  int descriptor = poll_socket(thread, &poll, &file);
+  if (file == NO_SOCKET) return 0;
+  thread->row = row;
+  thread->is_shown = 1;
+  thread->call = (struct crun_traced_call){
+      .row = place, .process = thread->process->id, .thread = thread->id, .descriptor = descriptor, .file = file,
+      .asked = -1, .returned = -1, .began = now(), .count = poll.count, .timeout = poll.timeout};
+  hand_on(thread, CRUN_BEGUN);
+  return 1;
+}
 
 // Returns whether the thread is to stop again when the call is over.
 static int enter(struct thread *thread, const struct ptrace_syscall_info *info) {
@@ -191,10 +263,13 @@ static int enter(struct thread *thread, const struct ptrace_syscall_info *info) 
   // A program may have a filter of its own that stops calls.
   if (place >= crun_row_count || info->seccomp.nr != (uint64_t)crun_rows[place].number) return 0;
   const struct crun_row *row = &crun_rows[place];
+  note_rings();
+  if (crun_is_poll(row)) return enter_poll(thread, place);
   int descriptor = (int)arguments[0], frees = 0;
   uint64_t file = NO_SOCKET;
   switch (row->form) {
     case CRUN_UNSHARE: process->shares = 1; return 0;
+    case CRUN_CLONE: case CRUN_CLONE_AT: refuse_untraced(thread, row); return 0;
     case CRUN_DUPLICATE: forget(process, (uint32_t)arguments[1], (uint32_t)arguments[1]); frees = 1; break;
     case CRUN_RANGE:
       process->shares |= (arguments[2] & 2 /* CLOSE_RANGE_UNSHARE */) != 0;
@@ -219,7 +294,8 @@ static int enter(struct thread *thread, const struct ptrace_syscall_info *info) 
   if (!is_shown) return 1;
   thread->call = (struct crun_traced_call){
       .row = place, .process = process->id, .thread = thread->id, .descriptor = descriptor, .file = file,
-      .asked = crun_asked(row, thread->id, arguments), .returned = -1, .began = now()};
+      .asked = crun_asked(row, thread->id, arguments), .returned = -1, .began = now(), .count = -1,
+      .address = row->form == CRUN_BYTES ? arguments[1] : 0, .timeout = -1};
   hand_on(thread, CRUN_BEGUN);
   return 1;
 }
@@ -247,7 +323,7 @@ static void begin_program(struct thread *thread) {
     struct thread *caller = tracer.threads[former % MOST_NUMBERS];
     if (caller) remove_thread(caller);
   }
-  thread->process->shares = thread->process->closing = thread->process->is_hidden = 0;
+  thread->process->shares = thread->process->has_ring = thread->process->closing = thread->process->is_hidden = 0;
   forget(thread->process, 0, MOST_FILES);
   tracer.is_live = 1;
   struct ptrace_syscall_info info;

@@ -26,6 +26,10 @@ enum crun_form {
   CRUN_PLAIN,
   // The number of a descriptor becomes free, or another's: its own, the second argument, or those of a range.
   CRUN_CLOSE, CRUN_DUPLICATE, CRUN_RANGE,
+  // An array of descriptors, sets of them, or an epoll, with a time in milliseconds or in memory.
+  CRUN_POLL, CRUN_POLL_UNTIL, CRUN_SELECT, CRUN_SELECT_UNTIL, CRUN_EPOLL, CRUN_EPOLL_UNTIL,
+  // clone(2) with its flags in the first argument, or at its address.
+  CRUN_CLONE, CRUN_CLONE_AT,
   // A thread's descriptors become its own.
   CRUN_UNSHARE,
 };
@@ -42,6 +46,21 @@ extern const int crun_row_count;
 // The bytes that a call asks for, or -1 if it names none, or they can't be read.
 int64_t crun_asked(const struct crun_row *row, int thread, const uint64_t arguments[6]);
 
+// What a call that waits for descriptors asks.
+struct crun_poll {
+  // In nanoseconds, or -1 for forever.
+  int64_t timeout;
+  // How many descriptors it names, or -1 if they are in the kernel. The first of them are in `descriptors`.
+  int count, listed;
+  int descriptors[1024];
+};
+
+// Returns 0 if the call waits for no descriptors.
+int crun_is_poll(const struct crun_row *row);
+
+// Reads what the call asks. Returns 0 if it does not wait, or if that can't be read.
+int crun_read_poll(const struct crun_row *row, int thread, const uint64_t arguments[6], struct crun_poll *out);
+
 // The bytes of the messages that a call has moved.
 int64_t crun_moved(int thread, const uint64_t arguments[6], int64_t messages);
 
@@ -52,6 +71,9 @@ int crun_make_calls(void);
 int crun_put_call(struct crun_calls *calls, const struct crun_traced_call *call);
 void crun_count_strange(struct crun_calls *calls);
 void crun_count_hidden(struct crun_calls *calls);
+
+// Returns the process that was noted at this place, 0 if none was yet, or -1 if there are too many.
+int crun_ring(const struct crun_calls *calls, unsigned place);
 
 // Makes room for what is traced. Returns 0, or -1 without memory.
 int crun_prepare_trace(struct crun_calls *calls, int watch);

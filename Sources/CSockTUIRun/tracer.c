@@ -111,16 +111,24 @@ int crun_receive_tracer(int socket, struct crun_tracer *out) {
 
 // Each row of the table takes two steps, and the kernel skips the filter for the numbers of calls that it always allows.
 int crun_install_trace(void) {
-  enum { MOST = 64 };
+  enum { MOST = 96 };
   struct sock_filter code[MOST];
   unsigned short count = 0;
-  if (crun_row_count * 2 + 5 > MOST) return errno = EINVAL, -1;
+  if (crun_row_count * 2 + 8 > MOST) return errno = EINVAL, -1;
   code[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
   code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CRUN_MACHINE, 1, 0);
   code[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   code[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
   for (int row = 0; row < crun_row_count; row++) {
-    code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)crun_rows[row].number, 0, 1);
+    const int is_clone = crun_rows[row].form == CRUN_CLONE;
+    code[count++] =
+        (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)crun_rows[row].number, 0, is_clone ? 4 : 1);
+    if (is_clone) {
+      // Only with the flag that the tracer takes away. The lower half comes first on the machines with a table.
+      code[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]));
+      code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_UNTRACED, 1, 0);
+      code[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
     code[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE | (unsigned)row);
   }
   code[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);

@@ -76,7 +76,7 @@ struct NamespaceTable {
 
     private mutating func nextOrdinal() -> UInt16 {
         let taken = Set(ordinals.values)
-        repeat { lastOrdinal &+= 1 } while lastOrdinal == 0 || taken.contains(lastOrdinal)
+        repeat { lastOrdinal = lastOrdinal % UInt16(Self.most - 1) + 1 } while taken.contains(lastOrdinal)
         return lastOrdinal
     }
 }

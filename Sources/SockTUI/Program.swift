@@ -42,6 +42,8 @@ enum Program {
         case .attachable: return attachable()
         case .control(let program, let line): return ControlRun.run(program, line)
         case .why(let target): return HostRun.why(target, invocation.host, invocation.lints)
+        case .whyAcross(let questions): return FleetRun.why(questions, invocation.host, invocation.lints)
+        case .agent: return AgentRun.run(version: CommandTable.version)
         case .export(let request): return ExportRun.run(request)
         case .replay(let request): return ReplayRun.run(request)
         case .sweep(let request): return SweepRun.run(request)

@@ -35,6 +35,26 @@ enum CallScripts {
         os.wait()
         """#
 
+    /// A client and its server in two threads: a message in two pieces, and a wait of each kind for the client's socket.
+    static let waits = #"""
+        import select, socket, threading
+        server = socket.create_server(("127.0.0.1", 0))
+        got, over = threading.Event(), threading.Event()
+        def serve():
+            end, _ = server.accept()
+            end.sendall(b"x" * 37); got.wait(); end.sendall(b"y" * 987); over.wait(); end.close()
+        threading.Thread(target=serve).start()
+        client = socket.create_connection(server.getsockname())
+        message = bytearray(1024)
+        count = client.recv_into(message); got.set()
+        assert client.recv_into(memoryview(message)[count:], 1024 - count, socket.MSG_WAITALL) == 987
+        poll = select.poll(); poll.register(client, select.POLLIN); poll.register(server, select.POLLIN)
+        poll.poll(0); poll.poll(50)
+        select.select([client, server], [], [], 0.05)
+        epoll = select.epoll(); epoll.register(client, select.EPOLLIN); epoll.poll(0.05)
+        over.set()
+        """#
+
     /// Reads what strace has written, and prints each call on a socket as `CALL ASKED RETURNED ERROR`.
     static let reading = #"""
         import re, sys

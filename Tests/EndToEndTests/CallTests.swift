@@ -39,7 +39,8 @@ struct CallTests {
         try #require(wanted.status == 0, "\(wanted.errors)")
         let (outcome, report) = try run(script)
         #expect(outcome.status == 0, "\(outcome.errors)")
-        let calls = report.lines("call")
+        // strace was not asked for the calls that wait for several descriptors.
+        let calls = report.lines("call").filter { $0["timeout_s"] == .null && $0["call"] != .string("connect") }
         let expected = wanted.output.split(separator: "\n").map(String.init)
         #expect(expected.count == 28 && Self.words(calls) == expected, "\(Self.words(calls))\n\(expected)")
         #expect(calls.allSatisfy { ($0["took_s"].number ?? -1) >= 0 && $0["id"] == .null })
@@ -85,6 +86,32 @@ struct CallTests {
         #expect(try plain.status == 0 && Report(plain.output).lines("call").isEmpty)
         let hidden = try Program.run(["run", "--calls", "--", "true"])
         #expect(hidden.status == 2 && hidden.errors.contains("--calls: needs a screen"), "\(hidden)")
+    }
+
+    @Test("waits for descriptors, connects and a message in pieces are calls, and a recording has all of them")
+    func recorded() throws {
+        let file = folder.path + "/calls.pcapng"
+        let live = try Program.run(
+            ["run", "--json", "--calls", "--record", file, "--", "python3", "-c", CallScripts.waits])
+        #expect(live.status == 0, "\(live.errors)")
+        let lines = try Report(live.output).lines("call")
+        func only(_ name: String) throws -> Value {
+            try #require(lines.last { $0["call"] == .string(name) }, "\(name)")
+        }
+        let (poll, select, epoll) = (try only("poll"), try only("pselect6"), try only("epoll_wait"))
+        #expect(poll["fds"] == .number(2) && poll["ready_fds"] == .number(0) && poll["timeout_s"] == .number(0.05))
+        #expect(select["fds"] == .number(2) && select["ready_fds"] == .number(0), "\(select)")
+        #expect(epoll["fds"] == .null && epoll["timeout_s"] == .number(0.05), "\(epoll)")
+        for waited in [poll, select, epoll] { #expect((waited["took_s"].number ?? 0) >= 0.05, "\(waited)") }
+        #expect(!lines.contains { $0["timeout_s"] == .number(0) }, "a poll that may not wait is not shown")
+        let connect = try only("connect")
+        #expect(connect["errno"] == .null && connect["id"] == poll["id"] && poll["id"] != .null, "\(connect)")
+        let pieces = lines.filter { $0["call"] == .string("recvfrom") }
+        #expect(pieces.map { $0["returned_bytes"] } == [.number(37), .number(987)])
+        #expect(pieces.map { $0["message_had_bytes"] } == [.null, .number(37)])
+        let opened = try Program.run(["open", "--json", "--once", file])
+        let again = opened.output.split(separator: "\n").filter { $0.contains(#""type":"call""#) }
+        #expect(again == live.output.split(separator: "\n").filter { $0.contains(#""type":"call""#) })
     }
 
     @Test("a killed socktui leaves the program running, a killed tracer ends it, and nothing is left")

@@ -1,6 +1,6 @@
 import InspectorCore
 import InspectorScreen
-import SocketCore
+@testable import SocketCore
 import Testing
 
 @Suite("Questions without an answer, and slow answers")
@@ -110,11 +110,28 @@ struct AnswerTimeTests {
         var list = try #require(Exchange.list(traffic, client: .sent, count: 2))
         #expect(list.map(\.number) == [1, 2] && list.map(\.answeredBytes) == [3, 0] && list[1].firstByte == nil)
         #expect(list[0].firstByte == .milliseconds(20) && list[0].took == .milliseconds(25) && list[0].answer == 1)
-        #expect(Array(list[1].firstLine) == Array("two".utf8) && list[1].place == 3)
+        #expect(list[1].line.bytes == Array("two".utf8) && list[1].place == 3)
         for index in traffic.items.indices { traffic.items[index].sequence += 90 }
         list = try #require(Exchange.list(traffic, client: .sent, count: 40))
         #expect(list.map(\.number) == [39, 40] && list[0].firstByte == nil)
         // Two questions of which the second did not wait for an answer.
         #expect(Exchange.list(traffic, client: .received, count: nil) == nil)
+    }
+
+    @Test(
+        "a request of RESP is told by the words of its first command",
+        arguments: [
+            ("*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n", "GET key", false), ("PING\r\n", "PING", false),
+            ("*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nQUIT\r\n", "PING", false), ("*2\r\n", "*2", false),
+            ("*2\r\n$3\r\nGET\r\n$3\r\nk", "GET k", false), ("*0\r\n", "*0", false),
+            ("*2\r\n$3\r\nGET\r\n$9999999999\r\nk", "GET", false), ("*x\r\n$3\r\nGET", "*x", false),
+            ("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$999\r\n" + String(repeating: "v", count: 226), "SET a vvv", true),
+            ("*2\r\n$3\r\nGET\r\n$2\r\na\n\r\n", "GET a\n", false), (String(repeating: "v", count: 256), "vvv", true),
+        ])
+    func commands(question: String, line: String, isCut: Bool) {
+        let exchange = Exchange(number: 1, began: .zero, question: Array(question.utf8), place: 0)
+        let told = String(decoding: exchange.line.bytes, as: UTF8.self)
+        #expect(isCut ? told.hasPrefix(line) : told == line)
+        #expect(exchange.line.isCut == isCut)
     }
 }

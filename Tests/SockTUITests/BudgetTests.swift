@@ -7,10 +7,10 @@ import Testing
 /// How much there is to learn. Whoever raises a number says why in CHANGELOG.md, and looks first for what can go.
 @Suite("The budget of what there is to learn")
 struct BudgetTests {
-    private static let commands = 18
-    private static let linesOfHelp = 45
+    private static let commands = 19
+    private static let linesOfHelp = 46
     private static let optionsOfCommand = 24
-    private static let options = 81
+    private static let options = 82
     private static let warnings = 48
 
     private static let width = 80

@@ -22,6 +22,27 @@ private func run(
     return (tally, tally.snapshot(times))
 }
 
+/// The facts of a talk that is counted by totals, as an engine does. Nothing is left to judge from the first answer on, and
+/// the tally is told so if it `settles`.
+private func count(_ talk: String, client: TrafficItem.Direction, settles: Bool) -> ExchangeSnapshot? {
+    var (tally, times) = (ExchangeTally(client: client), AnswerTimes())
+    var (received, sent) = (UInt64(0), UInt64(0))
+    for word in talk.split(separator: " ") {
+        let parts = word.dropFirst().split(separator: "@").compactMap { UInt64($0) }
+        if (word.first == "c") == (client == .sent) { sent += parts[0] } else { received += parts[0] }
+        let now = MonotonicTime(nanoseconds: Int64(parts[1]) * 1_000)
+        withUnsafeMutablePointer(to: &times) { times in
+            if tally.isSettled {
+                ExchangeTally.passSettled(&tally, upTo: received, sent, at: now, addingTo: times)
+            } else if tally.pass(upTo: received, sent, at: now, addingTo: times), tally.answered > 0 {
+                tally.tell([UInt8](), isWhole: true)
+                if settles { tally.settle() }
+            }
+        }
+    }
+    return tally.snapshot(times)
+}
+
 struct Talk: Sendable {
     var name: String
     var talk: String
@@ -189,5 +210,17 @@ struct Talk: Sendable {
         #expect(isNear(times.quantile(0.5, worst: .max).map { .nanoseconds($0) }, 1_000_000))
         #expect(isNear(times.quantile(0.99, worst: .max).map { .nanoseconds($0) }, 50_000_000))
         #expect(times.spread(over: 24)?.bars.count { $0 > 0 } == 2)
+    }
+
+    @Test(
+        "once nothing is left to judge, all is counted as before",
+        arguments: talks.map(\.talk) + [
+            "c1@0 s1@90 c1@200 s1@290 s1@300 s1@900 c1@1000 s1@1000 c1@2000 s1@9000",
+            "c1@0 s1@90 c1@200 c1@300 s1@400 c2000@500 c2000@9000 c1@90000 s1@90001 c1@90002",
+            "c1@0 s1@90 c1@200 c1@3000 s1@3001 c1@3002", "c1@0 s1@90 s1@2000000 c1@2000001 s1@2000002",
+            "c1@0 s1@90 c1@200 s0@210 s1@290 c0@300 c1@400 s1@450",
+        ], [TrafficItem.Direction.sent, .received])
+    func settled(talk: String, client: TrafficItem.Direction) {
+        #expect(count(talk, client: client, settles: true) == count(talk, client: client, settles: false))
     }
 }

@@ -24,4 +24,26 @@ import Testing
         pass(upTo: 15, 14)
         #expect(!exchanges.keepsTimes)
     }
+
+    @Test("nor do they take any once nothing was left to judge before")
+    func settled() {
+        let exchanges = ConnectionExchanges(ExchangeTally(client: .received), isSecure: false)
+        defer { exchanges.free() }
+        var (now, total) = (MonotonicTime.zero, UInt64(0))
+        func pass(received: UInt64, sent: UInt64) {
+            now = now + .milliseconds(2)
+            if exchanges.count(upTo: received, sent, at: now) { exchanges.judge(overlaps: false) { [] } }
+        }
+        for _ in 1...9 {
+            pass(received: total + 1, sent: total)
+            total += 1
+            pass(received: total, sent: total)
+        }
+        #expect(exchanges.snapshot?.count == 9 && exchanges.snapshot?.median == .milliseconds(2))
+        pass(received: total + 1, sent: total)
+        pass(received: total + 2, sent: total)
+        #expect(exchanges.snapshot?.overlaps == true)
+        pass(received: total + 2, sent: total)
+        #expect(!exchanges.keepsTimes)
+    }
 }

@@ -58,7 +58,8 @@ package final class InspectionClient {
                 try mirror.absorb(frame)
                 switch frame {
                 case .hello, .refusal, .notice, .passed, .answer: others.append(frame)
-                case .sockets, .tick, .events, .traffic, .reset, .peers, .watch, .command, .request, .unknown: break
+                case .sockets, .tick, .events, .traffic, .reset, .peers, .calls, .watch, .command, .request, .unknown:
+                    break
                 }
             }
             if count <= 0 { return count != 0 }

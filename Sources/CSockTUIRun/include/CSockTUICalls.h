@@ -18,7 +18,8 @@ struct crun_traced_call {
   int process, thread, descriptor;
   // errno, or 0. From 512 on, the kernel's own numbers for a call that a signal interrupted: see errno.h of Linux.
   int error;
-  int unused;
+  // How many descriptors a call waits for, or -1 if it is none of these, or they are in the kernel.
+  int count;
   // The number of the socket's file.
   uint64_t file;
   // Bytes, or -1 where the call names none.
@@ -27,6 +28,10 @@ struct crun_traced_call {
   int64_t returned;
   // CLOCK_MONOTONIC in nanoseconds.
   int64_t began, ended;
+  // The address at which a call of one buffer puts its bytes, or 0.
+  uint64_t address;
+  // How long a call may wait for descriptors, in nanoseconds, or -1 for forever.
+  int64_t timeout;
 };
 
 // The name of the call at a place of the table, or NULL after its end. Calls that are followed but not handed on have none
@@ -59,3 +64,7 @@ int crun_take_calls(struct crun_calls *calls, struct crun_traced_call *out, int 
 uint64_t crun_lost_calls(const struct crun_calls *calls);
 uint64_t crun_strange_programs(const struct crun_calls *calls);
 uint64_t crun_hidden_programs(const struct crun_calls *calls);
+
+// Notes that a process is about to get an io_uring, by which its descriptors change unseen. They are read anew for each of
+// its calls from then on.
+void crun_note_ring(struct crun_calls *calls, int process);

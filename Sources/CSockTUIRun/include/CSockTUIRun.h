@@ -24,8 +24,8 @@ struct crun_report {
   int error;
   // 1: fork, 2: seccomp, 3: exec.
   int step;
-  // The process of the guard, a child of the receiver.
-  int guard;
+  // The processes of the guard and of the tracer, children of the receiver. 0 for none. They end with the program.
+  int guard, tracer;
 };
 
 // MARK: In the new process

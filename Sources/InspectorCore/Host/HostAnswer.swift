@@ -41,8 +41,16 @@ package struct HostAnswer: Sendable {
         _ target: HostTarget, _ processes: Set<Int32>, _ look: HostLook, _ judge: HostJudge,
         _ options: Options = Options()
     ) {
+        self.init(about: target.matches, processes, look, judge, options)
+    }
+
+    /// Creates an answer about the sockets that `isMeant` selects, and those of these processes.
+    package init?(
+        about isMeant: (HostSocket) -> Bool, _ processes: Set<Int32>, _ look: HostLook, _ judge: HostJudge,
+        _ options: Options = Options()
+    ) {
         let meant = look.sockets.filter { socket in
-            target.matches(socket) || look.owners[socket.inode]?.contains { processes.contains($0.process) } == true
+            isMeant(socket) || look.owners[socket.inode]?.contains { processes.contains($0.process) } == true
         }
         guard !meant.isEmpty else { return nil }
         (sockets, hidden) = (meant, look.hidden)

@@ -92,7 +92,7 @@ extension HostThread {
     /// `thread 4711 is in futex`, `thread 4711 is running`
     var clause: String {
         let isState = call?.kind == .running || call?.kind == .outside
-        return "thread \(number) is " + (isState ? words : "in \(words)")
+        return "thread \(HostOrdinal.kernelProcess(number)) is " + (isState ? words : "in \(words)")
     }
 }
 
@@ -115,6 +115,22 @@ extension HostScene {
             return socket.local.map { Self.safe("\($0)") } ?? "-"
         }
         return Self.safe(known.title) + (asking.others > 0 ? "+\(asking.others)" : "")
+            + hostSuffix(HostOrdinal(ofProcess: process.number))
+    }
+
+    /// Returns `api.py[4711]`, or `api.py[4711] on web1` if there are several hosts. Sanitized.
+    func title(_ process: HostProcess) -> String {
+        Self.safe(process.title) + hostSuffix(HostOrdinal(ofProcess: process.id.number))
+    }
+
+    private func hostSuffix(_ host: HostOrdinal) -> String {
+        look.machines[host].map { " on \(Self.safe($0.name))" } ?? ""
+    }
+
+    /// Returns a command as it must be typed here to be run on a host.
+    func there(_ command: String, on host: HostOrdinal) -> String {
+        guard let prefix = look.machines[host]?.command, !prefix.isEmpty else { return command }
+        return "\(Self.safe(prefix)) \(command)"
     }
 
     /// Returns `api.py`, for use next to the process number.

@@ -5,8 +5,8 @@ package enum HostCheck {
     /// Returns two lines or more for each verdict, and the total. Lines are wrapped at `width`, or not at all if it is
     /// `nil`.
     package static func lines(
-        _ found: [Verdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden = HostLook.Hidden(),
-        owners: String? = nil, width: Int? = 80
+        _ found: [Verdict], sockets: Int, namespaces: Int = 1, hosts: Int = 0,
+        hidden: HostLook.Hidden = HostLook.Hidden(), owners: String? = nil, width: Int? = 80
     ) -> [String] {
         let name = found.map(\.lint.count).max() ?? 0
         var lines: [String] = []
@@ -14,7 +14,9 @@ package enum HostCheck {
             let head = "\(Format.padded(word(verdict.severity), to: 8)) \(Format.padded(verdict.lint, to: name)) "
             lines += wrapped(verdict.sentence, head: head, width: width)
         }
-        return lines + [summary(found, sockets: sockets, namespaces: namespaces, hidden: hidden, owners: owners)]
+        return lines + [
+            summary(found, sockets: sockets, namespaces: namespaces, hosts: hosts, hidden: hidden, owners: owners)
+        ]
     }
 
     private static func word(_ severity: Severity) -> String {
@@ -24,12 +26,16 @@ package enum HostCheck {
     /// Returns `2 problems, 1 note in 212 sockets; not checked: calls of 14 processes (ptrace_scope 1)`
     /// - Parameter owners: the users whose sockets have no visible program, from `HiddenOwners`.
     package static func summary(
-        _ found: [Verdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden, owners: String? = nil
+        _ found: [Verdict], sockets: Int, namespaces: Int = 1, hosts: Int = 0, hidden: HostLook.Hidden,
+        owners: String? = nil
     ) -> String {
+        let place =
+            hosts > 0
+            ? " of \(Format.count(hosts, "host"))" : namespaces > 1 ? " of \(namespaces) network namespaces" : ""
         let notes = found.count { $0.severity == .note }
         var parts = [
             "\(Format.count(found.count - notes, "problem")), \(Format.count(notes, "note")) in "
-                + Format.count(sockets, "socket") + (namespaces > 1 ? " of \(namespaces) network namespaces" : "")
+                + Format.count(sockets, "socket") + place
         ]
         let missing = missing(hidden, owners)
         if !missing.isEmpty { parts.append("not checked: " + missing.joined(separator: ", ")) }

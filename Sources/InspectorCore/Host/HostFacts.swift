@@ -71,12 +71,11 @@ struct HostFacts: Sendable {
         guard let askings = ledger[socket.id]?.askings, let last = askings.last,
             socket.time - last.time < HostLedger.askingLasts
         else { return nil }
+        if askings.allSatisfy({ $0.kind == last.kind }) { return last }
         for kind in [HostAsking.Kind.asks, .stopped, .unseen, .hidden] {
             if let asking = askings.last(where: { $0.kind == kind }) { return asking }
         }
-        let kinds = Set(askings.map(\.kind))
-        guard kinds.count > 1 else { return last }
-        if kinds == [.edge, .stuck] { return askings.last { $0.kind == .edge } }
+        if askings.allSatisfy({ $0.kind == .edge || $0.kind == .stuck }) { return askings.last { $0.kind == .edge } }
         var changing = last
         (changing.kind, changing.words, changing.isWaiting) = (.asks, "keeps changing", false)
         return changing

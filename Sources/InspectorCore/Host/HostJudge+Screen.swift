@@ -5,13 +5,11 @@ extension HostJudge {
     /// Returns a socket as a row shows it, and its descriptor, or `nil` if there is no such socket.
     /// - Parameter isClose: whether its programs were examined because of it.
     package func shown(_ id: UInt64, isClose: Bool = true) -> (host: HostSnapshot, descriptor: Int32?)? {
-        guard let socket = scene[id], case let asking = facts.asker.asking(for: socket, isClose: isClose) else {
-            return nil
-        }
+        guard let socket = scene[id], case let asking = asking(for: socket, isClose: isClose) else { return nil }
         var host = HostSnapshot(socket)
         host.namespace = scene.look.namespaces[socket.namespace]
-        (host.process, host.others) = (asking.process?.number, asking.others)
-        host.owners = scene.owners(of: socket).map(\.process)
+        (host.process, host.others) = (asking.process.map { HostOrdinal.kernelProcess($0.number) }, asking.others)
+        host.owners = scene.owners(of: socket).map { HostOrdinal.kernelProcess($0.process) }
         if let owner = owner(asking) {
             (host.program, host.programUser, host.cgroup) = (owner.title, owner.user, owner.cgroup)
             host.container = owner.cgroup.flatMap(ContainerName.text)
@@ -43,7 +41,7 @@ extension HostJudge {
     }
 
     /// Returns how a socket is requested, as far as its programs were examined.
-    package func asking(of id: UInt64) -> HostAsking? { scene[id].map { facts.asker.asking(for: $0) } }
+    package func asking(of id: UInt64) -> HostAsking? { scene[id].map { asking(for: $0) } }
 
     /// Returns the program that has it open. If there are several, the one that waits on it, or else the youngest.
     package func owner(of id: UInt64) -> HostOwner? { asking(of: id).flatMap(owner) }

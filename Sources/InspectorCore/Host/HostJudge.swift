@@ -16,6 +16,8 @@ package struct HostJudge: Sendable {
     let settings: LintSettings
     /// Recent connections that were closed with bytes unread.
     private var resets: [(verdict: Verdict, time: MonotonicTime)] = []
+    /// How the suspects of the last look are requested, by identity. Rows and verdicts ask for thousands of them.
+    private var looked: [UInt64: HostAsking] = [:]
     /// The number of thread looks.
     package private(set) var looks = 0
 
@@ -27,7 +29,8 @@ package struct HostJudge: Sendable {
     /// Compares the sockets with the last look. Returns the inodes whose programs should be examined: sockets with
     /// stalled bytes, listeners with waiting connections, and their other ends on this host.
     package mutating func absorb(_ look: HostLook) -> Set<UInt64> {
-        noteResets(look)
+        noteResets(look.closings, at: look.time)
+        looked = [:]
         change { scene, ledger in
             scene.absorb(look)
             ledger.absorb(scene)
@@ -40,8 +43,12 @@ package struct HostJudge: Sendable {
     /// Absorbs the same look again, with processes, threads, epoll sets and owners.
     package mutating func absorbExamined(_ look: HostLook) {
         if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = absorb(look) }
+        change { scene, _ in scene.absorb(programsOf: look) }
+        noteExamined(look)
+    }
+
+    private mutating func noteExamined(_ look: HostLook) {
         change { scene, ledger in
-            scene.absorb(programsOf: look)
             ledger.note(scene.programs.values, at: look.time)
             // A child may have inherited it since.
             for inode in look.changes?.owners ?? [] {
@@ -50,6 +57,7 @@ package struct HostJudge: Sendable {
         }
         if look.changes?.owners.isEmpty != true { heirs = nil }
         looks += 1
+        looked = [:]
         let seen = lookAtSuspects()
         change { _, ledger in
             for (id, asking, isHeir) in seen {
@@ -57,7 +65,35 @@ package struct HostJudge: Sendable {
                 if let isHeir { ledger.noteHeir(isHeir, of: id) }
             }
         }
+        looked = Dictionary(seen.map { ($0.id, $0.asking) }) { first, _ in first }
     }
+
+    /// Returns how a socket is requested. `isClose` says whether its programs were examined because of it.
+    func asking(for socket: HostSocket, isClose: Bool = true) -> HostAsking {
+        (isClose ? looked[socket.id] : nil) ?? facts.asker.asking(for: socket, isClose: isClose)
+    }
+
+    /// Absorbs a look that one of several hosts told, with its processes, into what the others told. The sockets are
+    /// changed in place, so nothing else may hold the last look.
+    package mutating func absorb(_ merge: HostMerge) {
+        noteResets(merge.closings, at: merge.time)
+        looked = [:]
+        change { scene, ledger in
+            scene.absorb(merge)
+            ledger.absorb(scene)
+        }
+        heirs = nil
+        wanted = Set(ends(of: suspects()).map(\.inode))
+        noteExamined(scene.look)
+    }
+
+    /// Notes that a host is there, or whether its looks arrive.
+    package mutating func note(_ machine: HostMachine, _ host: HostOrdinal) {
+        change { scene, _ in scene.note(machine, host) }
+    }
+
+    /// The last look, of all hosts.
+    package var look: HostLook { scene.look }
 
     /// Clears `facts` first: a second reference to the scene and the ledger would cause both to be copied.
     private mutating func change(_ body: (inout HostScene, inout HostLedger) -> Void) {
@@ -67,7 +103,10 @@ package struct HostJudge: Sendable {
     }
 
     private mutating func lookAtSuspects() -> [(id: UInt64, asking: HostAsking, isHeir: Bool?)] {
-        ends(of: suspects()).filter { wanted.contains($0.inode) && isLookedAt($0) }.map { socket in
+        let host = scene.look.changes?.host
+        return ends(of: suspects()).filter {
+            wanted.contains($0.inode) && isLookedAt($0) && (host == nil || $0.host == host)
+        }.map { socket in
             let isHeir = HostFacts.mayBeInherited(socket) ? facts.inheritance(of: socket) != nil : nil
             return (socket.id, facts.asker.asking(for: socket), isHeir)
         }
@@ -113,17 +152,17 @@ package struct HostJudge: Sendable {
     private static let mostResets = 200
 
     /// Compares the kernel's reports of closed sockets with the last look, which is still the scene.
-    private mutating func noteResets(_ look: HostLook) {
-        resets.removeAll { look.time - $0.time > Self.news }
+    private mutating func noteResets(_ closings: [HostSocket], at time: MonotonicTime) {
+        resets.removeAll { time - $0.time > Self.news }
         let rules = HostRules(facts, settings)
         var before: Set<UInt64> = []
-        let closed = Set(look.closings.map(\.id))
-        for closing in look.closings {
+        let closed = Set(closings.map(\.id))
+        for closing in closings {
             // The kernel reports the order only within a namespace.
             let peer = scene[closing.id].flatMap(scene.peer)
             let isAcross = peer.map { $0.namespace != closing.namespace } ?? false
             if let verdict = rules.resetCause(closing, after: isAcross ? closed : before) {
-                resets.append((verdict, look.time))
+                resets.append((verdict, time))
             }
             before.insert(closing.id)
         }

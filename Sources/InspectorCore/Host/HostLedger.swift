@@ -51,11 +51,17 @@ struct HostLedger: Sendable {
     mutating func absorb(_ scene: HostScene) {
         let look = scene.look
         guard look.time != time else { return }
-        consumed.removeAll(keepingCapacity: true)
+        if let host = look.changes?.host {
+            consumed = consumed.filter { HostOrdinal(ofInode: $0) != host }
+        } else {
+            consumed.removeAll(keepingCapacity: true)
+        }
         if let changes = look.changes, changes.since == time {
-            for id in changes.gone { entries[id] = nil }
-            let now = changes.told.union(scene.notable)
-            for id in now.union(former) { if let socket = scene[id] { compare(socket, since: changes.since) } }
+            for id in changes.gone.union(changes.anew) { entries[id] = nil }
+            let now = changes.told.union(changes.anew).union(scene.notable)
+            // The look before may have been another host's, and says nothing of this one's quiet sockets.
+            let since = changes.host == nil ? changes.since : nil
+            for id in now.union(former) { if let socket = scene[id] { compare(socket, since: since) } }
             former = now
         } else {
             let there = Set(look.sockets.map(\.id))

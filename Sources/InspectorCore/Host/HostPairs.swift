@@ -72,11 +72,14 @@ struct HostPort: Hashable, Sendable {
 }
 
 extension HostScene {
-    /// Returns `netns blue` for a socket in another network namespace, or `nil` for our own. Sanitized.
+    /// Returns `netns blue` for a socket in another network namespace, or `nil` for our own. If there are several hosts,
+    /// its host comes first. Sanitized.
     func namespaceWords(of socket: HostSocket) -> String? {
-        guard socket.namespace != 0 else { return nil }
-        let label = look.namespaces[socket.namespace]?.label ?? "\(socket.namespace)"
-        return "netns \(Self.safe(label))"
+        let host = look.machines[socket.host].map { Self.safe($0.name) }
+        let own = HostOrdinal.hostNamespace(socket.namespace)
+        guard own != 0 else { return host }
+        let label = look.namespaces[socket.namespace]?.label ?? "\(own)"
+        return (host.map { "\($0), " } ?? "") + "netns \(Self.safe(label))"
     }
 
     /// Returns the namespace as a suffix to other words.

@@ -9,6 +9,11 @@ package enum HostParagraph {
         let more = verdict.more > 0 ? "; the same on \(verdict.more) more sockets" : ""
         var lines = ["\(heading(verdict))\(time): \(verdict.claim)\(why)\(more)."]
         lines += ends(verdict.ends)
+        switch verdict.pairing {
+        case .counters?: lines.append("Both ends agree in addresses and in bytes counted.")
+        case .addresses?: lines.append("The ends are paired by their addresses only.")
+        case nil: break
+        }
         if let next = verdict.next ?? verdict.hostRemedy { lines.append("Next: \(next)") }
         return lines
     }

@@ -61,7 +61,8 @@ extension HostRules {
                 guard let inode = program.process.sockets[descriptor], inode != socket.inode,
                     let other = scene.socket(inode: inode)
                 else { continue }
-                return "thread \(thread.number) waits in \(call.words) on fd \(descriptor) for \(peerTitle(other))"
+                let number = HostOrdinal.kernelProcess(thread.number)
+                return "thread \(number) waits in \(call.words) on fd \(descriptor) for \(peerTitle(other))"
             }
         }
         return nil

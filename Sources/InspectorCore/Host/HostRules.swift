@@ -61,13 +61,31 @@ struct HostRules {
     }
 
     private func complete(_ verdict: Verdict) -> Verdict {
-        var verdict = verdict
+        var verdict = acrossHosts(verdict)
         let program = verdict.processes.first.flatMap { scene.look.processes[$0.number] }
-        verdict.subject = verdict.subject ?? program.map { HostScene.safe($0.title) }
+        verdict.subject = verdict.subject ?? program.map(scene.title)
         // A chain of waiting says itself how long.
         guard verdict.sentence == verdict.claim else { return verdict }
         let time = verdict.lasting.map { " for at least \(Format.duration($0))" } ?? ""
         verdict.sentence = verdict.claim + time + (verdict.reason.map { ": \($0)" } ?? "")
+        return verdict
+    }
+
+    /// Notes which hosts a verdict is about. What leads from one to another is no more than a note where only addresses
+    /// say that two ends are one connection.
+    private func acrossHosts(_ verdict: Verdict) -> Verdict {
+        guard !scene.look.machines.isEmpty else { return verdict }
+        var verdict = verdict
+        let sockets = verdict.sockets.compactMap { scene[$0] }
+        let hosts = Set(sockets.map(\.host) + verdict.processes.map { HostOrdinal(ofProcess: $0.number) })
+        verdict.machines = hosts.sorted().compactMap { scene.look.machines[$0]?.name }
+        guard hosts.count > 1 else { return verdict }
+        let isCounted = sockets.allSatisfy { socket in
+            guard let peer = scene.peer(of: socket), peer.host != socket.host else { return true }
+            return scene.pairing(socket, peer) == .counters
+        }
+        verdict.pairing = isCounted ? .counters : .addresses
+        if !isCounted { verdict.severity = min(verdict.severity, .note) }
         return verdict
     }
 
@@ -82,10 +100,11 @@ struct HostRules {
     /// Returns the command that shows more about a program that does not read.
     func next(_ asking: HostAsking) -> String? {
         guard let process = asking.process.flatMap({ scene.look.processes[$0.number] }) else { return nil }
+        let host = HostOrdinal(ofProcess: process.id.number)
         if process.threads.contains(where: \.isStopped), !process.threads.contains(where: \.isTraced) {
-            return "kill -CONT \(process.id.number)"
+            return scene.there("kill -CONT \(HostOrdinal.kernelProcess(process.id.number))", on: host)
         }
-        return process.stackCommand(thread: asking.thread)
+        return scene.there(process.stackCommand(thread: asking.thread), on: host)
     }
 
     /// Returns the program that has it open, regardless of what it requests.

@@ -64,7 +64,7 @@ struct HostAsker {
         // If reads are not counted, the queue may have grown back to the same length, with the reader just returned
         // from recv.
         if socket.consumed == nil, let thread = program.running {
-            return seen.say(.hidden, "thread \(thread.number) is running", "running")
+            return seen.say(.hidden, "thread \(HostOrdinal.kernelProcess(thread.number)) is running", "running")
         }
         if inSet == nil, seen.proof == .wchan, !isIdle, program.threads(waiting: Self.mayAsk(socket)) > 0 {
             return seen.say(.asks, "one of its threads waits on a socket", "-")

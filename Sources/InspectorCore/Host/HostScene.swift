@@ -14,6 +14,8 @@ struct HostScene: Sendable {
     private var queued: [UInt64: Set<UInt64>] = [:]
     /// The sockets that are not quiet.
     private(set) var notable: Set<UInt64> = []
+    /// The sockets whose counters changed between the last two looks, or that are new.
+    private(set) var moving: Set<UInt64> = []
 
     init(_ look: HostLook) {
         self.look = look
@@ -27,17 +29,56 @@ struct HostScene: Sendable {
     mutating func absorb(_ next: HostLook) {
         let (former, programs) = (look, programs)
         if let changes = next.changes, let places = next.places, changes.since == look.time {
-            for id in changes.gone.union(changes.told) { if let socket = self[id] { remove(socket) } }
-            (look, self.places) = (next, places)
-            for id in changes.told { if let socket = self[id] { add(socket) } }
-            byInode.shrink()
-            pairs.shrink()
+            moving.removeAll(keepingCapacity: true)
+            change(by: changes) { scene in (scene.look, scene.places) = (next, places) }
         } else {
+            let before = self
             self = HostScene(next)
+            for socket in look.sockets { note(socket, since: before[socket.id]) }
         }
         guard next.processes.isEmpty else { return absorb(programsOf: next) }
         (look.processes, look.owners, look.hidden) = (former.processes, former.owners, former.hidden)
         self.programs = programs
+    }
+
+    /// Absorbs what one of several hosts told. The sockets are changed in place.
+    mutating func absorb(_ merge: HostMerge) {
+        moving = moving.filter { self[$0]?.host != merge.host }
+        change(by: merge.changes) { scene in
+            scene.look.places = scene.look.places ?? scene.places
+            // A second reference would cause them to be copied.
+            scene.places = [:]
+            merge.apply(to: &scene.look)
+            scene.places = scene.look.places ?? [:]
+        }
+        for process in merge.processes {
+            programs[process] = look.processes[process].flatMap { $0.threads.isEmpty ? nil : HostProgram($0) }
+        }
+    }
+
+    /// Notes that a host is there, or whether its looks arrive.
+    mutating func note(_ machine: HostMachine, _ host: HostOrdinal) { look.machines[host] = machine }
+
+    private mutating func change(by changes: HostLook.Changes, _ body: (inout HostScene) -> Void) {
+        var before: [UInt64: HostSocket] = [:]
+        for id in changes.gone.union(changes.told) {
+            guard let socket = self[id] else { continue }
+            before[id] = socket
+            remove(socket)
+        }
+        body(&self)
+        for id in changes.told {
+            guard let socket = self[id] else { continue }
+            add(socket)
+            note(socket, since: before[id])
+        }
+        byInode.shrink()
+        pairs.shrink()
+    }
+
+    private mutating func note(_ socket: HostSocket, since before: HostSocket?) {
+        guard socket.transport == .tcp, !socket.isListening else { return }
+        if before.map({ HostCounters($0) != HostCounters(socket) }) ?? true { moving.insert(socket.id) }
     }
 
     private mutating func add(_ socket: HostSocket) {
@@ -82,8 +123,25 @@ struct HostScene: Sendable {
     /// Returns the other end, if it is on this host and visible.
     func peer(of socket: HostSocket) -> HostSocket? {
         if socket.transport.isUnix { return socket.peerInode == 0 ? nil : self.socket(inode: socket.peerInode) }
-        guard socket.transport == .tcp else { return nil }
-        return pairs.peer(of: socket).flatMap { self[$0] }
+        guard socket.transport == .tcp, let peer = pairs.peer(of: socket).flatMap({ self[$0] }) else { return nil }
+        return socket.namespace == peer.namespace || mayMeet(socket, peer) ? peer : nil
+    }
+
+    /// Whether the ends of a connection that leaves a network namespace may be what their addresses say.
+    private func mayMeet(_ socket: HostSocket, _ peer: HostSocket) -> Bool {
+        guard [socket, peer].allSatisfy({ look.machines[$0.host]?.isLive ?? true }) else { return false }
+        switch pairing(socket, peer) {
+        case .counters: return true
+        case .addresses: return socket.local?.ip?.isLinkLocal != true
+        case .contradicted: return false
+        }
+    }
+
+    /// Returns how well two ends with each other's addresses fit.
+    func pairing(_ socket: HostSocket, _ peer: HostSocket) -> HostCounters.Pairing {
+        if socket.namespace == peer.namespace { return .counters }
+        return moving.contains(socket.id) || moving.contains(peer.id)
+            ? .addresses : HostCounters.pairing(socket, peer)
     }
 
     /// Returns the Unix-domain sockets that wait to be accepted by a listener.

@@ -45,6 +45,7 @@ extension HostProcess {
     /// Returns the command that prints its thread stacks. `thread` is the relevant one.
     package func stackCommand(thread: Int32?) -> String {
         let runtime = StackCommand.Runtime(executable: executable ?? command, isGo: isGo)
-        return StackCommand.text(runtime, process: Int(id.number), thread: thread.map { Int($0) })
+        let (process, thread) = (HostOrdinal.kernelProcess(id.number), thread.map(HostOrdinal.kernelProcess))
+        return StackCommand.text(runtime, process: Int(process), thread: thread.map { Int($0) })
     }
 }

@@ -37,7 +37,8 @@ package enum AddressLine: Equatable, Sendable {
 
     /// The commands that only the command line has. A host of such a name is reached by `NAME:PORT`.
     package static let ofShell: Set<String> = [
-        "why", "capture", "run", "open", "export", "replay", "sweep", "ctl", "mcp", "config", "completions", "help",
+        "agent", "why", "capture", "run", "open", "export", "replay", "sweep", "ctl", "mcp", "config", "completions",
+        "help",
     ]
 
     /// Parses a process number, a program's name or a path.

@@ -38,8 +38,17 @@ extension Verdict {
     package func hostMembers(_ naming: CommandNaming) -> [JSON.Member] {
         members(remedy: hostRemedy.map { naming($0) }) + [
             JSON.Member("sockets", .array(sockets.prefix(Self.mostSockets).map { JSON(HostSocket.cookie(of: $0)) })),
-            JSON.Member("processes", .array(processes.map { JSON(Int($0.number)) })),
+            JSON.Member("processes", .array(processes.map { JSON(Int(HostOrdinal.kernelProcess($0.number))) })),
             JSON.Member("more", JSON(more)),
+        ] + machineMembers
+    }
+
+    /// Only of verdicts about several hosts, or one of several.
+    private var machineMembers: [JSON.Member] {
+        guard !machines.isEmpty else { return [] }
+        return [
+            JSON.Member("machines", .array(machines.map { .string($0) })),
+            JSON.Member("pairing", JSON(pairing?.rawValue)),
         ]
     }
 

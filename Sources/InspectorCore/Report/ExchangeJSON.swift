@@ -73,8 +73,7 @@ extension FactTeller {
     /// One question with its answer.
     static func exchange(_ told: (exchange: Exchange, id: SocketID, isAskedByPeer: Bool)?) -> FactTeller {
         let exchange = told?.exchange
-        let line = Array(exchange?.firstLine ?? [])
-        let isCut = line.count == Exchange.head
+        let (line, isCut) = exchange?.line ?? ([], false)
         return FactTeller { tell in
             tell.always("id", told?.id, "the session")
             tell.always(
@@ -93,7 +92,7 @@ extension FactTeller {
             tell("took_s", exchange?.took, "from there to the last part of the answer; null if there is none")
             tell(
                 "question", line.isEmpty ? nil : PayloadLines.text(line, isCut: isCut),
-                "the first line of the request, at most 256 bytes; null if that is not UTF-8, or its bytes are not kept"
+                "the first line of the request, or the words of its first command in RESP, at most 256 bytes; null if that is not UTF-8, or its bytes are not kept"
             )
         }
     }

@@ -106,6 +106,7 @@ package struct JSONLines: Sendable {
         let isSame = seen.map { $0.time == snapshot.time && $0.peers == others.peers } ?? false
         seen = (snapshot.time, others.peers)
         if !isSame { lines += sessions(snapshot, others) }
+        if let found = snapshot.calls { lines += calls.absorb(found, json).map { Self.text("call", $0) } }
         return lines + engineLines(snapshot, others, isQuiet: lines.isEmpty)
     }
 
@@ -150,11 +151,6 @@ package struct JSONLines: Sendable {
         let payload = payload?.absorb(traffic, of: id, json) ?? []
         let talk = known[id].flatMap { exchanges?.absorb(traffic, of: $0.latest, json) } ?? []
         return payload.map { Self.text("payload", $0) } + talk.map { Self.text("exchange", $0) }
-    }
-
-    /// Returns the `call` lines for the calls of the program that is run. It follows a snapshot.
-    package mutating func absorb(_ news: [SocketCall], _ losses: CallLosses?) -> [String] {
-        calls.absorb(news, losses, json).map { Self.text("call", $0) }
     }
 
     /// Returns the `exchange` and `call` lines for what was under way when the run ended.

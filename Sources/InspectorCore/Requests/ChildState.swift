@@ -135,10 +135,8 @@ package struct ChildNews: Equatable, Sendable {
     /// Its output since the last news. `dropped` is the number of bytes dropped before it.
     package var output: [UInt8]
     package var dropped: Int
-    /// The calls that began or ended since then, in that order.
-    package var calls: [SocketCall]
 
-    package init(_ state: ChildState, output: [UInt8] = [], dropped: Int = 0, calls: [SocketCall] = []) {
-        (self.state, self.output, self.dropped, self.calls) = (state, output, dropped, calls)
+    package init(_ state: ChildState, output: [UInt8] = [], dropped: Int = 0) {
+        (self.state, self.output, self.dropped) = (state, output, dropped)
     }
 }

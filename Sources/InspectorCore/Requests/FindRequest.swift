@@ -44,7 +44,7 @@ package struct FoundMatch: Equatable, Sendable {
     package init(_ exchange: Exchange, of socket: SocketID, _ direction: TrafficItem.Direction) {
         self.init(
             socket: socket, item: exchange.place, offset: 0, time: exchange.began, direction: direction,
-            excerpt: Array(exchange.firstLine), matched: 0..<0)
+            excerpt: exchange.line.bytes, matched: 0..<0)
         self.exchange = exchange
     }
 

@@ -126,7 +126,7 @@ package enum ErrnoWords {
         98: "address in use", 99: "address not available", 101: "network unreachable", 103: "aborted",
         4: "interrupted", 11: "would block", 512: "interrupted", 513: "interrupted", 514: "interrupted",
         516: "interrupted",
-        104: "reset by peer", 110: "timed out", 111: "refused", 113: "no route to host",
+        104: "reset by peer", 110: "timed out", 111: "refused", 115: "in progress", 113: "no route to host",
     ]
 
     /// Returns the short name, or `errno 5` if there is none.

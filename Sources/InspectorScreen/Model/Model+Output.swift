@@ -12,7 +12,6 @@ extension Model {
         }
         let isNew = shared.child == nil
         shared.child = news.state
-        absorb(news.calls, news.state.callLosses)
         output.absorb(news)
         if isNew, news.state.hasTerminal {
             show(.output)

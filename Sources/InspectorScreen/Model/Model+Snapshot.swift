@@ -16,11 +16,19 @@ extension Model {
     }
 
     private func knows(_ snapshot: EngineSnapshot) -> Bool {
-        guard let latest = shared.latest else { return false }
+        guard let latest = shared.latest, !hasNews(snapshot.calls) else { return false }
         return latest.jump == snapshot.jump && latest.moment == snapshot.moment && latest.time == snapshot.time
             && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
             && snapshot.before == nil && (snapshot.peers == nil || snapshot.peers == shared.peers)
             && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
+    }
+
+    private func hasNews(_ calls: CallLedger?) -> Bool {
+        switch (calls, shared.latest?.calls) {
+        case (nil, nil): false
+        case (let calls?, let known?): !calls.isSame(as: known)
+        default: true
+        }
     }
 
     /// Absorbs a snapshot. While the screen is frozen, the snapshot is kept but not shown.
@@ -29,6 +37,7 @@ extension Model {
         // A notice about a connection's pending operation is obsolete once the connection has closed.
         defer { if wasLive, selected?.isLive == false, notice?.isError == false { notice = nil } }
         let seen = log.end
+        let hasCalls = hasNews(snapshot.calls)
         remember(snapshot)
         events.add(from: seen, in: shared)
         traffic.absorb(
@@ -39,6 +48,7 @@ extension Model {
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if shared.frozen == nil { refreshWhenDue(snapshot) }
+        if hasCalls { refreshCalls() }
         if let socket = list.selected.flatMap(snapshot.socket) { composers.adoptDestination(of: socket, in: shared) }
         leaveStart(snapshot)
         greetFirst(snapshot)

@@ -57,8 +57,6 @@ package struct Shared: Sendable {
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
     /// The program that runs or ran through a relay.
     package internal(set) var child: ChildState?
-    /// Its system calls, if they are traced.
-    package internal(set) var calls = CallLedger()
     /// The long transmissions, at most one per connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
 
@@ -85,6 +83,9 @@ package struct Shared: Sendable {
 
     /// The instant that is shown.
     package var now: MonotonicTime { shown?.time ?? .zero }
+
+    /// The system calls of the program that is run, at the instant shown, or `nil` if they are not traced.
+    package var calls: CallLedger? { shown?.calls }
 
     /// The clock for the times on the screen.
     package var shownClock: WallClock { frozen?.clock ?? clock }

@@ -87,7 +87,8 @@ package final class InspectionLink {
                 return hello
             case .refusal(let sentence): throw WireError.malformed(sentence)
             case nil: return nil
-            case .sockets, .tick, .events, .traffic, .notice, .peers, .passed, .reset, .answer, .watch, .command,
+            case .sockets, .tick, .events, .traffic, .notice, .peers, .calls, .passed, .reset, .answer, .watch,
+                .command,
                 .request,
                 .unknown:
                 throw WireError.malformed("that program does not speak the inspection protocol")

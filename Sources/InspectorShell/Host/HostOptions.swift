@@ -22,6 +22,8 @@ package struct HostOptions: Equatable {
     package var namespace: Int32?
     /// Whether to inspect the network namespaces of all processes, where that is allowed.
     package var entersOthers = true
+    /// The hosts that are inspected, or empty for this one alone.
+    package var places: [HostPlace] = []
     /// Which sockets count. An empty filter matches all.
     package var filter = ""
     /// Whether other sockets are left out of the list. On a screen the user can clear the filter.

@@ -6,12 +6,14 @@ import SocketKit
 
 /// The calls of a program that is traced. Whoever shows them takes them; what finds no room until then is counted.
 final class CallTap: Sendable {
-    private struct State {
+    fileprivate struct State {
         /// Where the tracer puts them, or a null pointer once nothing is read there any longer.
         var memory: LibraryPointer
         var taken: [SocketCall] = []
         /// The numbers of the sockets' files, for those that were taken.
         var files: [UInt64] = []
+        var gathering = CallGathering()
+        var ledger = CallLedger()
         var losses = CallLosses()
     }
 
@@ -25,7 +27,8 @@ final class CallTap: Sendable {
     private static let kinds = names.map { SocketCall.Kind(rawValue: $0) }
 
     /// The most that are copied at once.
-    private static let piece = 512
+    fileprivate static let piece = 512
+    private static let mostRings = 16
 
     /// Returns `nil` if there is no memory.
     init?(_ tracer: crun_tracer, relay: ConnectRelay) {
@@ -36,35 +39,40 @@ final class CallTap: Sendable {
 
     /// Copies what the tracer has put there. It is done before a look at the sessions, so that the look includes the
     /// connections on which the calls were made.
-    func collect() {
+    func collect() { state.withLock { $0.collect() } }
+
+    /// Adds a call that the tracer does not see, after all that came before it. `file` is the number of its socket's file.
+    func note(_ call: SocketCall, file: UInt64) {
         state.withLock { state in
-            guard let memory = state.memory.pointer else { return }
-            var records = [crun_traced_call](repeating: crun_traced_call(), count: Self.piece)
-            while case let count = Int(crun_take_calls(memory, &records, Int32(Self.piece))), count > 0 {
-                for record in records.prefix(count) {
-                    guard let call = Self.call(record) else { continue }
-                    state.taken.append(call)
-                    state.files.append(record.file)
-                }
-            }
-            state.losses = CallLosses(
-                lost: crun_lost_calls(memory), strangePrograms: crun_strange_programs(memory),
-                hiddenPrograms: crun_hidden_programs(memory))
+            state.collect()
+            state.add(call, file: file)
         }
     }
 
-    /// Takes what was collected, with the sessions of the calls.
-    func take(ordinal: Int) -> (calls: [SocketCall], losses: CallLosses) {
-        var (calls, files, losses) = state.withLock { state in
-            defer { (state.taken, state.files) = ([], []) }
-            return (state.taken, state.files, state.losses)
+    /// Notes that a process is about to get an io_uring.
+    func noteRing(of process: Int) {
+        state.withLock { state in
+            guard let memory = state.memory.pointer else { return }
+            crun_note_ring(memory, Int32(process))
+            let rings = Set(state.losses.rings).union([process])
+            if rings.count <= Self.mostRings { state.losses.rings = rings.sorted() }
         }
-        let sessions = relay.sessions(of: Set(files))
-        for (index, file) in files.enumerated() {
-            calls[index].id = sessions[file].map { SocketID($0.number, of: ordinal) }
-        }
-        return (calls, losses)
     }
+
+    /// Returns all calls that were collected, with their sessions.
+    func ledger(ordinal: Int) -> CallLedger {
+        state.withLock { state in
+            let sessions = relay.sessions(of: Set(state.files))
+            for (index, file) in state.files.enumerated() {
+                state.taken[index].id = sessions[file].map { SocketID($0.number, of: ordinal) }
+            }
+            state.ledger.absorb(state.taken, state.losses)
+            (state.taken, state.files) = ([], [])
+            return state.ledger
+        }
+    }
+
+    var losses: CallLosses { state.withLock { $0.losses } }
 
     /// Takes the end of the tracer, which is the end of all that it traced.
     func close() {
@@ -78,7 +86,7 @@ final class CallTap: Sendable {
         Glibc.close(tracer.memory)
     }
 
-    private static func call(_ record: crun_traced_call) -> SocketCall? {
+    fileprivate static func call(_ record: crun_traced_call) -> SocketCall? {
         guard let kind = kinds.indices.contains(Int(record.row)) ? kinds[Int(record.row)] : nil else { return nil }
         let state: SocketCall.State
         switch crun_moment(UInt32(record.moment)) {
@@ -86,10 +94,43 @@ final class CallTap: Sendable {
         case CRUN_VANISHED: state = .vanished
         default: state = record.error == 0 ? .returned(record.returned) : .failed(record.error)
         }
-        return SocketCall(
+        var call = SocketCall(
             process: Int(record.process), thread: Int(record.thread), kind, descriptor: Int(record.descriptor),
             asked: record.asked < 0 ? nil : record.asked, state, began: MonotonicTime(nanoseconds: record.began),
             took: state == .waits ? nil : .nanoseconds(record.ended - record.began))
+        guard kind.returns == .ready else { return call }
+        call.poll = SocketCall.Poll(
+            descriptors: record.count < 0 ? nil : Int(record.count),
+            timeout: record.timeout < 0 ? nil : .nanoseconds(record.timeout))
+        return call
+    }
+}
+
+extension CallTap.State {
+    fileprivate mutating func collect() {
+        guard let memory = memory.pointer else { return }
+        var records = [crun_traced_call](repeating: crun_traced_call(), count: CallTap.piece)
+        while case let count = Int(crun_take_calls(memory, &records, Int32(CallTap.piece))), count > 0 {
+            for record in records.prefix(count) {
+                guard var call = CallTap.call(record) else { continue }
+                gathering.absorb(&call, at: record.address)
+                add(call, file: record.file)
+            }
+        }
+        losses.lost = crun_lost_calls(memory)
+        losses.strangePrograms = crun_strange_programs(memory)
+        losses.hiddenPrograms = crun_hidden_programs(memory)
+    }
+
+    /// Adds a call. Of the many that only look which descriptors are ready, nothing is kept.
+    fileprivate mutating func add(_ call: SocketCall, file: UInt64) {
+        if call.isBrief, let last = taken.last, last.isWaiting, last.thread == call.thread {
+            taken.removeLast()
+            files.removeLast()
+            return
+        }
+        taken.append(call)
+        files.append(file)
     }
 }
 

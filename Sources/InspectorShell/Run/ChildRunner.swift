@@ -154,9 +154,10 @@ package final class ChildRunner: Sendable {
             (state.relay, state.calls) = (relay, calls)
             state.child?.callLosses = calls.map { _ in CallLosses() }
         }
+        sources.calls.withLock { $0 = calls }
         DispatchQueue(label: "socktui.connects").async { @Sendable [passed] in
             let loop = ConnectLoop(
-                gift, admission.access, inbox: ConnectInbox(), relay: relay, passed: passed, isTraced: calls != nil)
+                gift, admission.access, inbox: ConnectInbox(), relay: relay, passed: passed, calls: calls)
             admission.first.map(loop.handle)
             loop.run()
             gift.close(guardedBy: guardProcess)
@@ -305,15 +306,15 @@ package final class ChildRunner: Sendable {
     /// This program's exit status for the child, or `nil` if none was started or it has not ended.
     package var status: Int32? { state.withLock { $0.ending?.status } }
 
-    /// Prepares the news of the program's calls. Do this before the look at the sessions that comes with the news.
+    /// Prepares the program's calls for a look at the sessions. Do this before it.
     package func collect() { state.withLock { $0.calls }?.collect() }
 
     /// Returns the news since the last call, or `nil` if there is none.
     package func news() -> ChildNews? {
         let (written, passed) = (output.take(), passed.value)
-        let told = state.withLock { $0.calls }?.take(ordinal: sources.own.ordinal)
+        let losses = state.withLock { $0.calls }?.losses
         return state.withLock { state in
-            if let losses = told?.losses, state.child?.callLosses != losses {
+            if let losses, state.child?.callLosses != losses {
                 state.child?.callLosses = losses
                 state.isNews = true
             }
@@ -322,9 +323,8 @@ package final class ChildRunner: Sendable {
                 state.isNews = true
             }
             defer { state.isNews = false }
-            let calls = told?.calls ?? []
-            guard let child = state.child, state.isNews || !written.bytes.isEmpty || !calls.isEmpty else { return nil }
-            return ChildNews(child, output: written.bytes, dropped: written.dropped, calls: calls)
+            guard let child = state.child, state.isNews || !written.bytes.isEmpty else { return nil }
+            return ChildNews(child, output: written.bytes, dropped: written.dropped)
         }
     }
 }

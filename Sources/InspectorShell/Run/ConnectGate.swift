@@ -64,6 +64,7 @@ struct ConnectGate {
         guard crun_receive_report(ours, &report, &gift) != 0 else { return .gone }
         guard report.error == 0 else {
             forget()
+            for ended in [report.guard, report.tracer] where ended > 0 { ChildRunner.reap(ended) }
             return .refused("\(report.step == 2 ? "seccomp" : "fork"): \(POSIXErrno(report.error).words)")
         }
         guard gift.filter >= 0 else {

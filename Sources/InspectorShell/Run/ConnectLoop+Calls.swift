@@ -20,6 +20,7 @@ extension ConnectLoop {
         default:
             let process = Int(crun_process(notice.thread))
             passed.change { $0.addRing(of: process) }
+            calls?.noteRing(of: process)
             pass(notice.id)
         }
     }
@@ -115,6 +116,10 @@ extension ConnectLoop {
             isEarly: isNonblocking && facts.protocol == Self.multipath, phase: .asked(socket: socket), call: notice.id)
         if facts.timeout > 0, !isNonblocking { connect.timeout = .microseconds(facts.timeout) }
         connect.deadline = connect.timeout.map { .now + $0 }
+        if calls != nil {
+            connect.file = crun_file(socket)
+            trace(notice, file: connect.file)
+        }
         taken[facts.cookie] = connect
         if !isNonblocking { watch(connect) }
         let (inbox, cookie) = (inbox, facts.cookie)
@@ -122,7 +127,7 @@ extension ConnectLoop {
             cookie: cookie, target: address, local: local.isUnspecified ? nil : local.address,
             heedsBeginning: isNonblocking
         ) { @Sendable progress in inbox.post(.progress(cookie: cookie, progress)) }
-        if isTraced { wanted.file = crun_file(socket) }
+        wanted.file = connect.file
         relay.want(wanted)
     }
 
@@ -152,6 +157,8 @@ extension ConnectLoop {
         (again.call, again.isAgain, again.isInterrupted) = (notice.id, true, false)
         again.deadline = again.timeout.map { .now + $0 }
         taken[connect.cookie] = again
+        endTrace(of: connect.call, EINTR)
+        trace(notice, file: connect.file)
         watch(again)
     }
 

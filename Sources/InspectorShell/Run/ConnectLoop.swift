@@ -14,8 +14,10 @@ final class ConnectLoop {
     let inbox: ConnectInbox
     let relay: ConnectRelay
     let passed: PassedTally
-    /// Whether the program's calls are traced.
-    let isTraced: Bool
+    /// Has the program's calls, or `nil` if they are not traced.
+    let calls: CallTap?
+    /// The connects that wait, as calls, by the numbers of their notices.
+    private var traced: [UInt64: (call: SocketCall, file: UInt64)] = [:]
     let doors = RelayDoors()
     /// For questions to the kernel about the program's sockets.
     let diagnosis = crun_open_diagnosis()
@@ -35,9 +37,9 @@ final class ConnectLoop {
 
     init(
         _ gift: crun_gift, _ access: SocketAccess, inbox: ConnectInbox, relay: ConnectRelay, passed: PassedTally,
-        isTraced: Bool
+        calls: CallTap?
     ) {
-        self.isTraced = isTraced
+        self.calls = calls
         (filter, self.access, self.inbox, self.relay, self.passed) = (gift.filter, access, inbox, relay, passed)
         memory = crun_map(gift.memory)
     }
@@ -158,7 +160,35 @@ final class ConnectLoop {
 
     /// Ends a call with an errno, or with 0. The caller may have been interrupted or be gone.
     @discardableResult
-    func answer(_ call: UInt64, _ error: Int32) -> Bool { crun_answer(filter, memory, call, error, 0) == 0 }
+    func answer(_ call: UInt64, _ error: Int32) -> Bool {
+        endTrace(of: call, error)
+        return crun_answer(filter, memory, call, error, 0) == 0
+    }
+
+    /// ERESTARTSYS of the kernel.
+    private static let interrupted: Int32 = 512
+
+    /// Shows a connect as a call of the program, if its calls are traced. The tracer does not see it, since the filter that
+    /// notifies comes first.
+    func trace(_ notice: crun_notice, file: UInt64) {
+        guard let calls else { return }
+        let call = SocketCall(
+            process: Int(crun_process(notice.thread)), thread: Int(notice.thread), .connect,
+            descriptor: Int(Int32(truncatingIfNeeded: notice.arguments.0)), asked: nil, .waits,
+            began: SystemClock().now)
+        traced[notice.id] = (call, file)
+        calls.note(call, file: file)
+    }
+
+    /// Ends what is shown of a connect. This comes before its answer, since what the program does then comes after it.
+    func endTrace(of id: UInt64, _ error: Int32) {
+        guard let began = traced.removeValue(forKey: id) else { return }
+        let error = crun_waits(filter, id) == 0 ? Self.interrupted : error
+        var call = began.call
+        call.took = SystemClock().now - call.began
+        call.state = error == 0 ? .returned(0) : .failed(error)
+        calls?.note(call, file: began.file)
+    }
 
     /// Lets the kernel do a call.
     func pass(_ call: UInt64, _ reason: PassedConnects.Reason? = nil) {

@@ -20,6 +20,8 @@ struct TakenConnect {
 
     /// The number by which the kernel knows the socket.
     var cookie: UInt64
+    /// The number of its file, by which calls name it, or 0 if they are not traced.
+    var file: UInt64 = 0
     /// The program's descriptor by which it connects the socket.
     let descriptor: Int32
     let closesOnExec: Bool

@@ -261,7 +261,7 @@ package final class AttachedSource: SocketSource {
             switch frame {
             case .refusal(let sentence): if state.ending == nil { state.ending = .failed(sentence) }
             case .notice(let sentence): state.notices.add(sentence)
-            case .hello, .sockets, .tick, .events, .traffic, .reset, .peers, .passed, .answer, .watch, .command,
+            case .hello, .sockets, .tick, .events, .traffic, .reset, .peers, .calls, .passed, .answer, .watch, .command,
                 .request,
                 .unknown:
                 try state.mirror.absorb(frame, now: now)

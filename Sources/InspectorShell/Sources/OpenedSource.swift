@@ -235,7 +235,9 @@ package final class OpenedSource: SocketSource {
                 }
                 if bytes.isKept { snapshot.moment = state.moment(at: state.capture.latest) }
                 // While the file is being read there are more events than can be reported.
-                if state.ending == nil, !state.isLive { (snapshot.events, snapshot.nextEvent) = ([], 0) }
+                if state.ending == nil, !state.isLive {
+                    (snapshot.events, snapshot.nextEvent, snapshot.calls) = ([], 0, nil)
+                }
                 return snapshot
             })
     }

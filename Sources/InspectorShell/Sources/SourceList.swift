@@ -25,6 +25,8 @@ package final class SourceList: Sendable {
     package let trafficVersions = Lock(TrafficVersions())
     /// The other ends of connections, or `nil` if they are not looked up.
     package let peers = Lock<[SocketID: PeerEnd]?>(nil)
+    /// The calls of the program that is run, or `nil` if they are not traced.
+    let calls = Lock<CallTap?>(nil)
 
     struct Entry: Sendable {
         let source: any SocketSource
@@ -305,6 +307,7 @@ package final class SourceList: Sendable {
         }
         whole.jump = request.jump
         whole.peers = whole.peers ?? peers.withLock { $0 }
+        if let tap = calls.withLock({ $0 }) { whole.calls = tap.ledger(ordinal: present?.ordinal ?? 0) }
         let traffic = takeTraffic(of: &whole, keeping.generation)
         former.keep(whole)
         if keeping.history != nil || request.instant == nil, let recording = recording.withLock({ $0 }),

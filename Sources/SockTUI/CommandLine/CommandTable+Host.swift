@@ -6,6 +6,7 @@ extension CommandTable {
     static let hostCommands: [Printer] = [
         Printer(name: "why", operands: .text("WHAT"), help: "why it hangs: a PID, NAME, :PORT or ADDRESS") {
             (words, request) throws(UsageError) in
+            if let mode = try request.whyAcross(words) { return mode }
             guard words.count == 1 else {
                 throw UsageError("why", "needs one of these after it: \(HostTarget.forms)")
             }
@@ -19,9 +20,13 @@ extension CommandTable {
         },
         Printer(name: "host", operands: .text("[FILTER]"), help: "every program's sockets; --check lists problems") {
             (words, request) throws(UsageError) in
-            request.noteHost(words.joined(separator: " "))
+            request.noteHost(try request.takePlaces(words).joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
                 throw UsageError(request.invocation.host.filter, failure.message)
+            }
+            let host = request.invocation.host
+            if !host.places.isEmpty, !request.checksHost || host.namespace != nil {
+                throw UsageError("@HOST", "several hosts need --check, and no --netns")
             }
             if request.checksHost {
                 try request.checkPeeks(with: "--check")
@@ -41,6 +46,11 @@ extension CommandTable {
             }
             request.invocation.opening = [.showHost]
             return nil
+        },
+        Printer(name: "agent", help: "the far end of host @HOST, for another socktui") {
+            (words, request) throws(UsageError) in
+            if let extra = words.first { throw UsageError(extra, "agent takes no operand") }
+            return .agent
         },
         Printer(name: "mcp", operands: .text("[FILTER]"), help: "run as a Model Context Protocol server, for editors") {
             (words, request) throws(UsageError) in
@@ -99,6 +109,22 @@ extension CommandTable {
         Option(name: "--strict", commands: ["host"], help: "exit 3 if anything was hidden from the check") {
             (_, request) throws(UsageError) in request.invocation.host.isStrict = true
         },
+        Option(
+            name: "--through", value: .text("NAME=COMMAND"), commands: ["host", "why"],
+            help: "reach the host NAME by COMMAND instead of ssh"
+        ) {
+            (text, request) throws(UsageError) in
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            let words = parts.count == 2 ? parts[1].split(whereSeparator: \.isWhitespace).map(String.init) : []
+            guard !words.isEmpty, HostPlace.isName(parts[0]) else {
+                throw UsageError("--through", "\(text): write NAME=COMMAND, such as 'db=kubectl exec -i db-0 --'")
+            }
+            guard !request.invocation.host.places.contains(where: { $0.name == parts[0] }) else {
+                throw UsageError("--through", "\(parts[0]) is there twice")
+            }
+            request.invocation.touching = request.invocation.touching ?? "--through"
+            request.invocation.host.places.append(HostPlace(name: parts[0], through: words))
+        },
         Option(name: "--no-calls", commands: host, help: "do not read threads' system calls") {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
@@ -141,6 +167,57 @@ extension CommandTable.Request {
 }
 
 extension CommandTable.Request {
+    /// Takes the hosts from the operands, and returns the others.
+    fileprivate mutating func takePlaces(_ words: [String]) throws(UsageError) -> [String] {
+        for word in words where word.hasPrefix("@") {
+            guard try question(word).target == nil else {
+                throw UsageError(word, "host takes @NAME alone; write why \(word)")
+            }
+        }
+        return words.filter { !$0.hasPrefix("@") }
+    }
+
+    /// Returns the run of `why` about several hosts, or `nil` if the operands name none.
+    fileprivate mutating func whyAcross(_ words: [String]) throws(UsageError) -> Invocation.Mode? {
+        guard words.contains(where: { $0.hasPrefix("@") }) || !invocation.host.places.isEmpty else { return nil }
+        var questions: [HostQuestion] = []
+        for word in words {
+            guard word.hasPrefix("@") else {
+                let there = "@NAME" + (word.hasPrefix(":") ? "" : "/") + word
+                throw UsageError(word, "with several hosts, write where it is: \(there)")
+            }
+            let (place, target) = try question(word)
+            if let target { questions.append(HostQuestion(place: place, target: target)) }
+        }
+        guard !questions.isEmpty else {
+            throw UsageError("why", "name what hangs on one of the hosts: @NAME:PORT, @NAME/PID or @NAME/PROGRAM")
+        }
+        guard invocation.host.namespace == nil else {
+            throw UsageError("--netns", "cannot be used with several hosts")
+        }
+        noteHost("")
+        return .whyAcross(questions)
+    }
+
+    /// Reads an operand that names a host, and notes the host.
+    private mutating func question(_ word: String) throws(UsageError) -> (place: HostPlace, target: HostTarget?) {
+        var place: HostPlace
+        let target: HostTarget?
+        do throws(HostTarget.Problem) { (place, target) = try HostQuestion.parse(word) } catch {
+            throw UsageError(sentence: error.sentence)
+        }
+        if let known = invocation.host.places.first(where: { $0.name == place.name }) {
+            place = known
+        } else {
+            guard invocation.host.places.count < HostOrdinal.most else {
+                throw UsageError(word, "a view has \(HostOrdinal.most) hosts at most")
+            }
+            invocation.host.places.append(place)
+        }
+        invocation.touching = invocation.touching ?? word
+        return (place, target)
+    }
+
     /// Returns the run of `host --metrics`, which goes with nothing that chooses or prints otherwise.
     fileprivate func metricsMode(_ text: String) throws(UsageError) -> Invocation.Mode {
         let host = invocation.host

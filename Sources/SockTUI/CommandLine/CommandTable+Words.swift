@@ -14,7 +14,7 @@ extension CommandTable {
         ("Look", words("host", "why", "attach", "capture")),
         ("Talk", words("connect", "listen", "relay", "run")),
         ("Files", words("open", "export", "replay", "sweep")),
-        ("More", words("demo", "ctl", "mcp", "config", "completions", "help")),
+        ("More", words("demo", "ctl", "mcp", "agent", "config", "completions", "help")),
     ]
 
     /// All commands, in the order of the help.

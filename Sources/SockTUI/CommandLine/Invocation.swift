@@ -22,8 +22,12 @@ struct Invocation: Equatable {
         case completions(Shell)
         /// Prints a paragraph on why a program on this host hangs.
         case why(HostTarget)
+        /// The same, of programs on several hosts.
+        case whyAcross([HostQuestion])
         /// Prints the problems of this host's sockets, one per line.
         case hostCheck
+        /// Tells another socktui what this host's sockets are.
+        case agent
         /// Serves metrics of this host's sockets at this address, or prints them once to stdout.
         case metrics(Endpoint?)
         /// Exports a capture for other programs.
@@ -92,7 +96,7 @@ extension Invocation {
     /// Whether this run opens sockets, or looks at those of others.
     var opensSockets: Bool {
         switch mode {
-        case .terminal, .report, .script, .why, .hostCheck, .metrics, .replay, .sweep, .tools: true
+        case .terminal, .report, .script, .why, .whyAcross, .hostCheck, .agent, .metrics, .replay, .sweep, .tools: true
         case .attachable, .configuration, .hostNeeds, .completions, .export, .control, .help, .version: false
         }
     }

@@ -66,11 +66,6 @@ struct ReportLines {
         json?.absorb(traffic, of: id) ?? []
     }
 
-    /// Returns the lines of the calls of the program that is run.
-    mutating func absorb(_ calls: [SocketCall], _ losses: CallLosses?) -> [String] {
-        calls.isEmpty ? [] : json?.absorb(calls, losses) ?? []
-    }
-
     /// Returns the lines that follow the last snapshot.
     mutating func end(_ snapshot: EngineSnapshot, status: Int32, signal: Int32?) -> [String] {
         (json?.close() ?? []) + (json.map { [$0.end(snapshot, status: status, signal: signal)] } ?? [])

@@ -19,8 +19,6 @@ final class ReportRun {
     private var last: EngineSnapshot?
     /// The other ends of connections, as last found.
     private var peers: [SocketID: PeerEnd] = [:]
-    /// The calls of the program that is run, until they are printed.
-    private var calls: [SocketCall] = []
     /// For a run that prints once, the events so far.
     private var events: [SocketEvent] = []
     private let begin = ContinuousClock.now
@@ -125,9 +123,7 @@ final class ReportRun {
         if isOnce { snapshot.events = events.suffix(Self.eventLimit) }
         let surroundings = Surroundings(
             process: Int(getpid()), programs: openings.programs ?? [], peers: peers, child: openings.child)
-        defer { calls = [] }
         return lines.absorb(snapshot, among: surroundings) + payload(snapshot)
-            + lines.absorb(calls, openings.child?.callLosses)
     }
 
     /// Returns the lines about the traffic since the last snapshot.
@@ -178,7 +174,6 @@ final class ReportRun {
         switch message {
         case .answer(let answer):
             openings.absorb(answer, patience: Farewell.patience)
-            calls += answer.child?.calls ?? []
             guard let snapshot = answer.snapshot?.withEarlierEvents else { return false }
             last = snapshot
             peers = snapshot.peers ?? peers

@@ -13,17 +13,21 @@ enum HostRun {
         do throws(HostObserver.Problem) {
             let answer = try why(target, options, &watch)
             guard let answer else { return unanswered(nothing(target, watch), options, status: .nothing) }
-            let text =
-                options.isJSON ? answer.json(.standard).text : answer.lines.joined(separator: "\n")
-            let status: Int32 = answer.isLate || answer.found.contains { $0.severity > .note } ? 1 : 0
-            return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
+            return tell(answer, options)
         } catch {
             return unanswered(error.sentence, options, status: .hidden)
         }
     }
 
+    /// Prints an answer. Returns the exit status.
+    static func tell(_ answer: HostAnswer, _ options: HostOptions) -> Int32 {
+        let text = options.isJSON ? answer.json(.standard).text : answer.lines.joined(separator: "\n")
+        let status: Int32 = answer.isLate || answer.found.contains { $0.severity > .note } ? 1 : 0
+        return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
+    }
+
     /// Says why there is no answer. A program that reads JSON gets an object in any case.
-    private static func unanswered(_ problem: String, _ options: HostOptions, status: ExitStatus) -> Int32 {
+    static func unanswered(_ problem: String, _ options: HostOptions, status: ExitStatus) -> Int32 {
         if options.isJSON { StandardStream.output.write(HostAnswer.json(problem: problem).text + "\n") }
         return Program.complain(problem, status: status)
     }
@@ -61,24 +65,30 @@ enum HostRun {
 
     /// Prints the problems of this host's sockets.
     static func check(_ options: HostOptions, _ lints: LintSettings) -> Int32 {
+        guard options.places.isEmpty else { return FleetRun.check(options, lints) }
         var watch = HostWatch(options, lints)
         do throws(HostObserver.Problem) {
             try watch.settle(span: options.span)
         } catch {
-            return unchecked(error.sentence, watch, options, status: .hidden)
+            return unchecked(error.sentence, watch.look, options, status: .hidden)
         }
-        let (found, count) = listed(watch, options)
+        return report(watch.judge, watch.look, options, place: watch.place)
+    }
+
+    /// Prints what a judge has found. Returns the exit status.
+    static func report(_ judge: HostJudge, _ look: HostLook, _ options: HostOptions, place: String) -> Int32 {
+        let (found, count) = listed(judge, look, options)
         if count == 0, !options.filter.isEmpty {
             let why = FilterTerm.hostName(in: options.filter).map {
                 "; \($0.prefix { $0 != ":" }) is not a filter key, so \($0) was taken for host:port"
             }
-            let problem = "\(options.filter): no socket \(watch.place) matches\(why ?? "")"
-            return unchecked(problem, watch, options, status: .nothing)
+            let problem = "\(options.filter): no socket \(place) matches\(why ?? "")"
+            return unchecked(problem, look, options, status: .nothing)
         }
         let text =
             options.isJSON
-            ? json(found, count, watch.look) : lines(found, count, watch.look, isFiltered: !options.filter.isEmpty)
-        let hidden = watch.look.hidden
+            ? json(found, count, look) : lines(found, count, look, isFiltered: !options.filter.isEmpty)
+        let hidden = look.hidden
         var status: Int32 = found.contains { $0.severity >= options.level ?? .warning } ? 1 : 0
         if options.isStrict, hidden.processes + hidden.calls + hidden.sockets + hidden.namespaces > 0 {
             status = Program.complain("--strict: part of the host could not be examined", status: .hidden)
@@ -88,20 +98,22 @@ enum HostRun {
 
     /// Says why nothing was checked. A program that reads JSON gets an object in any case.
     private static func unchecked(
-        _ problem: String, _ watch: HostWatch, _ options: HostOptions, status: ExitStatus
+        _ problem: String, _ look: HostLook, _ options: HostOptions, status: ExitStatus
     ) -> Int32 {
-        if options.isJSON { StandardStream.output.write(json([], 0, watch.look, problem: problem)) }
+        if options.isJSON { StandardStream.output.write(json([], 0, look, problem: problem)) }
         return Program.complain(problem, status: status)
     }
 
     /// Returns the verdicts about the sockets that match the filter, and the number of those sockets.
-    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> (found: [Verdict], count: Int) {
-        let found = watch.judge.verdicts().found
+    private static func listed(
+        _ judge: HostJudge, _ look: HostLook, _ options: HostOptions
+    ) -> (found: [Verdict], count: Int) {
+        let found = judge.verdicts().found
         guard !options.filter.isEmpty, case .success(let filter) = Filter.parse(options.filter) else {
-            return (found, watch.look.sockets.count)
+            return (found, look.sockets.count)
         }
         var rows = HostRows()
-        let snapshot = rows.snapshot(of: watch.look, by: watch.judge, found, wallNanoseconds: 0)
+        let snapshot = rows.snapshot(of: look, by: judge, found, wallNanoseconds: 0)
         var findings = Findings(LintSettings())
         findings.absorb(snapshot, lost: 0)
         let listed = Set(filter.matching(snapshot.sockets, snapshot.time, findings).map(\.id))
@@ -114,8 +126,9 @@ enum HostRun {
     ) -> String {
         let width = StandardStream.output.isTerminal ? 80 : nil
         let lines = HostCheck.lines(
-            found, sockets: count, namespaces: isFiltered ? 1 : look.namespaces.count, hidden: look.hidden,
-            owners: HiddenOwners.text(look, names: OwnUser.names()),
+            found, sockets: count, namespaces: isFiltered ? 1 : look.namespaces.count,
+            hosts: look.machines.count, hidden: look.hidden,
+            owners: HiddenOwners.text(look, names: look.machines.isEmpty ? OwnUser.names() : [:]),
             width: width)
         return lines.joined(separator: "\n") + "\n"
     }

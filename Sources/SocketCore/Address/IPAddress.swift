@@ -44,6 +44,14 @@ package enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// Whether it is in 169.254.0.0/16 or fe80::/10, which every link has.
+    package var isLinkLocal: Bool {
+        switch unmapped {
+        case .v4(let bits): UInt32(bigEndian: bits) >> 16 == 0xA9FE
+        case .v6(let high, _): UInt64(bigEndian: high) >> 54 == 0x3FA
+        }
+    }
+
     /// Whether it is a multicast group: 224.0.0.0 to 239.255.255.255, or ff00::/8.
     package var isMulticast: Bool {
         switch self {

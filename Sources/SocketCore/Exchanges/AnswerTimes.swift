@@ -56,10 +56,13 @@ package struct AnswerTimes: Sendable {
     /// power costs four multiplications, and is cheaper than to divide an octave.
     @inline(__always)
     private static func bucket(of nanoseconds: Int64) -> Int {
+        guard nanoseconds >= 1 << octaves.lowerBound else { return 0 }
         let time = Double(nanoseconds)
         let square = time * time
         let half = Int(truncatingIfNeeded: (square * square * (square * time)).bitPattern >> 51)
-        return min(max(half &- firstHalf, 0), size - 1)
+        // A single comparison, which also shows the compiler that there is such a bucket.
+        let index = UInt(bitPattern: half &- firstHalf)
+        return index < UInt(size) ? Int(bitPattern: index) : size - 1
     }
 
     /// One less than the half octave of the seventh power at which the buckets begin, so that index 0 is what is below.

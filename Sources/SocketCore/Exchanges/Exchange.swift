@@ -72,8 +72,48 @@ package struct Exchange: Equatable, Sendable {
         list[last].answer = item.sequence
     }
 
-    /// The first line of the question.
-    package var firstLine: ArraySlice<UInt8> { question.prefix { $0 != 0x0A && $0 != 0x0D } }
+    /// The first line of the question, or the words of its first command if it is one of RESP, and whether it goes on
+    /// beyond the bytes kept here.
+    package var line: (bytes: [UInt8], isCut: Bool) {
+        if let command = RESPCommand(question) {
+            return (command.line, !command.isWhole && question.count == Self.head)
+        }
+        let first = question.prefix { $0 != 0x0A && $0 != 0x0D }
+        return (Array(first), first.count == Self.head)
+    }
+}
+
+/// A command as Redis's clients send it: an array of strings, each after its length.
+struct RESPCommand {
+    private(set) var words: [ArraySlice<UInt8>] = []
+    private(set) var isWhole = false
+
+    /// Its words, as they are typed.
+    var line: [UInt8] { Array(words.joined(separator: [0x20])) }
+
+    /// Reads a command from its first bytes, which may end anywhere. Returns `nil` if they are something else.
+    init?(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        guard let count = Self.number(after: 0x2A, &rest), count > 0 else { return nil }
+        while words.count < count, let length = Self.number(after: 0x24, &rest) {
+            words.append(rest.prefix(length))
+            guard rest.count >= length else { return }
+            rest = rest.dropFirst(length).dropFirst(2)
+        }
+        guard !words.isEmpty else { return nil }
+        isWhole = words.count == count
+    }
+
+    /// Takes a line that has this mark and a number of at most nine digits.
+    private static func number(after mark: UInt8, _ rest: inout ArraySlice<UInt8>) -> Int? {
+        guard rest.first == mark, let end = rest.firstIndex(of: 0x0D), rest[end...].starts(with: [0x0D, 0x0A]) else {
+            return nil
+        }
+        let digits = rest[..<end].dropFirst()
+        guard (1...9).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        rest = rest[end...].dropFirst(2)
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
 }
 
 extension SocketSnapshot {

@@ -18,17 +18,21 @@ package struct ExchangeTally: Sendable {
         case overlapped
     }
 
+    /// What passed last.
     private enum Stage: UInt8 {
-        /// No byte has passed.
+        /// Nothing.
         case silent
-        /// The server has spoken without a question.
-        case greeted
-        case asking
-        /// The first question, of which earlier parts may have passed before the tally.
-        case askingRest
-        case answering
-        /// The server went on after a long silence, perhaps unasked.
-        case answeringLate
+        /// What the server said without a question.
+        case greeting
+        /// A part of a question.
+        case receivedQuestion, sentQuestion
+        /// The same of the first one, of which earlier parts may have passed before the tally.
+        case rest
+        /// A part of an answer.
+        case receivedAnswer, sentAnswer
+        /// The same after a long silence, so perhaps unasked.
+        case late
+        /// Anything, since questions overlap or are hidden.
         case overlapping
     }
 
@@ -48,6 +52,8 @@ package struct ExchangeTally: Sendable {
     private var isJoined: Bool
     /// Whether `tell` can still reveal something.
     package private(set) var wantsQuestion = true
+    /// Whether nothing is left to judge, as the caller has told.
+    package private(set) var isSettled = false
     private var nature = TalkNature.unknown
     /// The number of answers.
     package private(set) var answered: UInt64 = 0
@@ -79,17 +85,79 @@ package struct ExchangeTally: Sendable {
     /// Records what passed up to these totals, and adds the answer time to `times` if there is one. Within a step of an
     /// engine, bytes are received before any are sent. Returns whether to call `judge`, and to add the answer time if
     /// there are no `times` yet.
-    ///
-    /// It is called at each step. The usual turns, of which each exchange has two, are part of it. Whatever else there is,
-    /// is called as its last deed, so that it has no registers to save.
     package mutating func pass(
         upTo received: UInt64, _ sent: UInt64, at now: MonotonicTime,
         addingTo times: UnsafeMutablePointer<AnswerTimes>?
     ) -> Bool {
         let (new, newlySent) = advance(to: received, sent)
-        if newlySent == 0 { return new != 0 && pass(.received, UInt64(new), now.nanoseconds, times) }
-        if new == 0 { return pass(.sent, UInt64(newlySent), now.nanoseconds, times) }
-        return passBoth(new, newlySent, now.nanoseconds, times)
+        return passBoth(new, newlySent, now, times)
+    }
+
+    /// Does the same once nothing is left to judge: `isSettled`.
+    ///
+    /// It is called at each step. The usual turns, of which each exchange has two, are part of it. Whatever else there is,
+    /// is called as its last deed, so that it has no registers to save. So is this, which is why it has no `self`: that
+    /// has a register of its own, which its caller would have to restore.
+    package static func passSettled(
+        _ tally: inout ExchangeTally, upTo received: UInt64, _ sent: UInt64, at now: MonotonicTime,
+        addingTo times: UnsafeMutablePointer<AnswerTimes>?
+    ) {
+        let (new, newlySent) = tally.advance(to: received, sent)
+        let time = now.nanoseconds
+        if newlySent == 0 {
+            if new == 0 { return }
+            if tally.stage == .sentAnswer { return tally.ask(.receivedQuestion, UInt64(new), time) }
+            if tally.stage == .sentQuestion, time > tally.latest {
+                tally.answer(.receivedAnswer, time, after: time &- tally.began)
+                times?.pointee.add(tally.answerTime)
+                return
+            }
+        } else if new == 0 {
+            if tally.stage == .receivedQuestion {
+                tally.answer(.sentAnswer, time, after: time &- tally.began)
+                times?.pointee.add(tally.answerTime)
+                return
+            }
+            if tally.stage == .receivedAnswer { return tally.ask(.sentQuestion, UInt64(newlySent), time) }
+        }
+        passRest(&tally, new, newlySent, now, times)
+    }
+
+    /// The rest of it: more of a question or an answer, and whatever is rarer.
+    @inline(never)
+    private static func passRest(
+        _ tally: inout ExchangeTally, _ new: UInt32, _ newlySent: UInt32, _ now: MonotonicTime,
+        _ times: UnsafeMutablePointer<AnswerTimes>?
+    ) {
+        let isSent = new == 0
+        if isSent || newlySent == 0 {
+            let silence = now.nanoseconds &- tally.latest
+            let isAnswer = tally.stage == (isSent ? .sentAnswer : .receivedAnswer)
+            if isAnswer, silence < Self.silence { return tally.latest = now.nanoseconds }
+            if tally.stage == (isSent ? .sentQuestion : .receivedQuestion) {
+                tally.latest = now.nanoseconds
+                _ = tally.askMore(UInt64(isSent ? newlySent : new), after: silence)
+                return
+            }
+        }
+        _ = tally.passBoth(new, newlySent, now, times)
+    }
+
+    @inline(never)
+    private mutating func passBoth(
+        _ new: UInt32, _ newlySent: UInt32, _ now: MonotonicTime, _ times: UnsafeMutablePointer<AnswerTimes>?
+    ) -> Bool {
+        let isNews = new > 0 && passes(.received, Int(new), now, times)
+        return newlySent > 0 && passes(.sent, Int(newlySent), now, times) || isNews
+    }
+
+    private mutating func passes(
+        _ direction: TrafficItem.Direction, _ count: Int, _ now: MonotonicTime,
+        _ times: UnsafeMutablePointer<AnswerTimes>?
+    ) -> Bool {
+        let step = pass(direction, count, at: now)
+        if step == .answered { times?.pointee.add(answerTime) }
+        return step != .more
     }
 
     /// Returns how many bytes passed up to these totals.
@@ -100,51 +168,23 @@ package struct ExchangeTally: Sendable {
         return (totals.received &- counted.received, totals.sent &- counted.sent)
     }
 
-    @inline(__always)
-    private mutating func pass(
-        _ direction: TrafficItem.Direction, _ count: UInt64, _ time: Int64, _ times: UnsafeMutablePointer<AnswerTimes>?
-    ) -> Bool {
-        if direction == client {
-            if stage == .answering {
-                ask(count, time)
-                return wantsQuestion
-            }
-        } else if stage == .asking, direction == .sent || time > latest {
-            answer(time, after: time &- began)
-            guard let times else { return true }
-            times.pointee.add(answerTime)
-            return wantsQuestion
-        }
-        return changes(direction == client, count, time)
-    }
-
-    @inline(never)
-    private mutating func passBoth(
-        _ new: UInt32, _ newlySent: UInt32, _ time: Int64, _ times: UnsafeMutablePointer<AnswerTimes>?
-    ) -> Bool {
-        let isNews = pass(.received, UInt64(new), time, times)
-        return pass(.sent, UInt64(newlySent), time, times) || isNews
-    }
-
-    @inline(never)
-    private mutating func changes(_ isAsking: Bool, _ count: UInt64, _ time: Int64) -> Bool {
-        passOther(isAsking, count, time) != .more
-    }
-
     /// Records bytes that passed. The caller keeps the answer times.
     package mutating func pass(_ direction: TrafficItem.Direction, _ count: Int, at now: MonotonicTime) -> Step {
-        let (isAsking, time) = (direction == client, now.nanoseconds)
-        if isAsking, stage == .answering {
-            ask(UInt64(count), time)
+        let (isSent, time) = (direction == .sent, now.nanoseconds)
+        switch stage {
+        case .receivedAnswer where isSent, .sentAnswer where !isSent:
+            ask(question, UInt64(count), time)
             return .asked
-        }
         // An answer cannot come at the instant at which we ask. We can answer at once.
-        if !isAsking, stage == .asking, direction == .sent || time > latest {
-            answer(time, after: max(0, time &- began))
+        case .receivedQuestion where isSent, .sentQuestion where !isSent && time > latest:
+            answer(isSent ? .sentAnswer : .receivedAnswer, time, after: max(0, time &- began))
             return .answered
+        default: return passOther(direction == client, UInt64(count), time)
         }
-        return passOther(isAsking, UInt64(count), time)
     }
+
+    /// The stage in which the client asks.
+    private var question: Stage { client == .sent ? .sentQuestion : .receivedQuestion }
 
     /// Records what is no usual turn, such as more from the side that sent last.
     @inline(__always)
@@ -152,28 +192,27 @@ package struct ExchangeTally: Sendable {
         let silence = time &- latest
         latest = time
         switch stage {
-        case .asking: return isAsking ? askMore(count, after: silence) : overlap()
-        case .askingRest: return isAsking ? askMore(count, after: silence) : answerRest()
-        case .answering, .answeringLate: return isAsking ? overlap() : answerMore(after: silence)
-        case .silent, .greeted: return isAsking ? askFirst(count, time) : greet()
+        case .receivedQuestion, .sentQuestion: return isAsking ? askMore(count, after: silence) : overlap()
+        case .rest: return isAsking ? askMore(count, after: silence) : answerRest()
+        case .receivedAnswer, .sentAnswer, .late: return isAsking ? overlap() : answerMore(after: silence)
+        case .silent, .greeting: return isAsking ? askFirst(count, time) : greet()
         case .overlapping: return .more
         }
     }
 
     private mutating func greet() -> Step {
-        stage = .greeted
+        stage = .greeting
         return .more
     }
 
     private mutating func askFirst(_ count: UInt64, _ time: Int64) -> Step {
-        ask(count, time)
-        if isJoined { stage = .askingRest }
+        ask(isJoined ? .rest : question, count, time)
         return .asked
     }
 
     @inline(__always)
-    private mutating func ask(_ count: UInt64, _ time: Int64) {
-        (stage, began, latest, bytes) = (.asking, time, time, count)
+    private mutating func ask(_ question: Stage, _ count: UInt64, _ time: Int64) {
+        (stage, began, latest, bytes) = (question, time, time, count)
     }
 
     /// `silence` is the time since the last byte, in nanoseconds.
@@ -195,23 +234,24 @@ package struct ExchangeTally: Sendable {
     }
 
     @inline(__always)
-    private mutating func answer(_ time: Int64, after took: Int64) {
-        (stage, latest, answerTime, worst) = (.answering, time, took, max(worst, took))
+    private mutating func answer(_ answer: Stage, _ time: Int64, after took: Int64) {
+        (stage, latest, answerTime) = (answer, time, took)
+        if took > worst { worst = took }
         answered &+= 1
     }
 
     private mutating func answerRest() -> Step {
-        (stage, isJoined) = (.answering, false)
+        (stage, isJoined) = (client == .sent ? .receivedAnswer : .sentAnswer, false)
         return .answeredRest
     }
 
     private mutating func answerMore(after silence: Int64) -> Step {
-        if silence >= Self.silence, nature != .inTurns { stage = .answeringLate }
+        if silence >= Self.silence, nature != .inTurns { stage = .late }
         return .more
     }
 
     private mutating func overlap() -> Step {
-        (stage, wantsQuestion) = (.overlapping, false)
+        (stage, wantsQuestion, isSettled) = (.overlapping, false, false)
         return .overlapped
     }
 
@@ -229,18 +269,26 @@ package struct ExchangeTally: Sendable {
     }
 
     /// Tells that bytes from now on are encrypted, or frames of a WebSocket, so that nothing is known of exchanges.
-    package mutating func hide() { (stage, nature, wantsQuestion) = (.overlapping, .hidden, false) }
+    package mutating func hide() {
+        _ = overlap()
+        nature = .hidden
+    }
 
     /// Tells that questions overlap, as is known from elsewhere.
     package mutating func tellOverlap() { if stage != .overlapping { _ = overlap() } }
+
+    /// Tells that answer times are kept. If nothing is left to judge, `passSettled` is enough until questions overlap.
+    package mutating func settle() { isSettled = !wantsQuestion && !isOver }
 
     /// Tells the first question if that is of use, after something began or ended. `items` is the traffic so far, as much
     /// as is kept.
     package mutating func judge(_ items: [TrafficItem]) {
         guard wantsQuestion else { return }
         let question = items.prefix(Self.partsJudged).prefix { $0.direction == client }.flatMap(\.bytes)
-        tell(question, isWhole: stage == .answering && UInt64(question.count) == bytes)
+        tell(question, isWhole: isAnswered && UInt64(question.count) == bytes)
     }
+
+    private var isAnswered: Bool { stage == .receivedAnswer || stage == .sentAnswer }
 
     /// The most items of traffic in which the first question is looked for.
     private static let partsJudged = 16
@@ -251,7 +299,7 @@ package struct ExchangeTally: Sendable {
         var facts = ExchangeSnapshot()
         facts.overlaps = overlaps
         guard !overlaps else { return facts }
-        let isAsking = stage == .asking || stage == .askingRest
+        let isAsking = stage == question || stage == .rest
         facts.count = answered + (isAsking ? 1 : 0)
         if isAsking { (facts.unansweredSince, facts.unansweredBytes) = (MonotonicTime(nanoseconds: began), bytes) }
         guard let times, answered > 0 else { return facts }

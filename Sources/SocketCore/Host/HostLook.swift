@@ -26,6 +26,8 @@ package struct HostLook: Sendable {
     package var closingsLost: UInt64? = 0
     /// What could not be seen.
     package var hidden = Hidden()
+    /// The hosts that this covers, or empty if it covers this one alone.
+    package var machines: [HostOrdinal: HostMachine] = [:]
 
     package struct Owner: Hashable, Sendable {
         package var process: Int32
@@ -44,6 +46,10 @@ package struct HostLook: Sendable {
         package var gone: Set<UInt64> = []
         /// The inodes of sockets whose owners changed, or about whose programs other facts are known now.
         package var owners: Set<UInt64> = []
+        /// Sockets of which nothing that was seen before counts.
+        package var anew: Set<UInt64> = []
+        /// The host that was looked at, or `nil` for all. Nothing new is known of the others.
+        package var host: HostOrdinal?
 
         package init(since: MonotonicTime, told: Set<UInt64> = [], gone: Set<UInt64> = []) {
             (self.since, self.told, self.gone) = (since, told, gone)

@@ -15,7 +15,7 @@ package struct HostNamespace: Hashable, Sendable {
     }
 
     /// Its name, `own`, or the number of its inode. Not sanitized.
-    package var label: String { name ?? (ordinal == 0 ? "own" : "\(inode)") }
+    package var label: String { name ?? (HostOrdinal.hostNamespace(ordinal) == 0 ? "own" : "\(inode)") }
 
     /// Whether a word of a filter names it: its name, `own`, or the first digits of its inode.
     package func matches(_ word: String) -> Bool {

@@ -76,7 +76,7 @@ package struct HostProcess: Hashable, Sendable {
     }
 
     /// The name and number, as in `api.py[4711]`. Not sanitized.
-    package var title: String { "\(name)[\(id.number)]" }
+    package var title: String { "\(name)[\(HostOrdinal.kernelProcess(id.number))]" }
 }
 
 /// One thread, at one instant.

@@ -63,6 +63,8 @@ public struct EngineSnapshot: Equatable, Sendable {
     package var changedTraffic: [SocketID: VersionedTraffic]?
     /// The other ends of connections that this viewer found, or `nil` if it did not look for them.
     package var peers: [SocketID: PeerEnd]?
+    /// The calls of the program that is run, or `nil` if they are not traced.
+    package var calls: CallLedger?
     /// The snapshots before this one, oldest first, if values that accumulate over snapshots start over, or `nil` if
     /// they continue.
     package var before: [EngineSnapshot]?

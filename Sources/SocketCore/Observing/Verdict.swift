@@ -62,6 +62,10 @@ package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// to believe it, `no thread or event loop is reading this socket`.
     package var claim = ""
     package var reason: String?
+    /// The names of the hosts that it is about, or empty if there is only this one. Not sanitized.
+    package var machines: [String] = []
+    /// By what the ends on two hosts are known to be one connection.
+    package var pairing: Pairing?
     /// One line for each end.
     package var ends: [End] = []
 
@@ -74,6 +78,14 @@ package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
         package init(name: String, descriptor: Int32?, words: String) {
             (self.name, self.descriptor, self.words) = (name, descriptor, words)
         }
+    }
+
+    /// By what two ends with each other's addresses are known to be those of one connection.
+    package enum Pairing: String, Hashable, Sendable {
+        /// Both have counted the same bytes.
+        case counters
+        /// Nothing but their addresses.
+        case addresses
     }
 
     package init(_ sentence: String, lasting: Duration? = nil) { (self.sentence, self.lasting) = (sentence, lasting) }

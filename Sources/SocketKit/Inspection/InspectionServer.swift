@@ -321,7 +321,7 @@ final class InspectionServer: Sendable {
             viewer.greeted()
             viewer.send(InspectionFrame.hello(hello).bytes)
         case .watch, .command, .request, .answer, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice,
-            .peers, .reset, .passed:
+            .peers, .calls, .reset, .passed:
             guard viewer.isGreeted else {
                 refuse(viewer, "the viewer did not identify itself")
                 return false

@@ -30,16 +30,31 @@ struct ConnectionExchanges {
         if !kept.pointee.isSecure { (kept.pointee.isSecure, kept.pointee.tally.counted) = (true, (0, 0)) }
     }
 
-    /// Whether all bytes up to these totals have been counted.
-    @inline(__always)
-    func hasCounted(_ received: UInt64, _ sent: UInt64) -> Bool {
-        kept.pointee.tally.counted == (UInt32(truncatingIfNeeded: received), UInt32(truncatingIfNeeded: sent))
-    }
-
     /// Counts what passed up to these totals. Returns whether to call `judge`.
     @inline(__always)
     func count(upTo received: UInt64, _ sent: UInt64, at now: MonotonicTime) -> Bool {
-        kept.pointee.tally.pass(upTo: received, sent, at: now, addingTo: kept.pointee.times)
+        guard isSettled else { return countUnsettled(received, sent, now) }
+        countSettled(upTo: received, sent, at: now)
+        return false
+    }
+
+    /// Whether `countSettled` is enough.
+    var isSettled: Bool {
+        @inline(__always)
+        get { kept.pointee.tally.isSettled }
+    }
+
+    /// Counts what passed up to these totals where nothing is left to judge.
+    @inline(__always)
+    func countSettled(upTo received: UInt64, _ sent: UInt64, at now: MonotonicTime) {
+        let times = kept.pointee.times
+        ExchangeTally.passSettled(&kept.pointee.tally, upTo: received, sent, at: now, addingTo: times)
+    }
+
+    @inline(never)
+    private func countUnsettled(_ received: UInt64, _ sent: UInt64, _ now: MonotonicTime) -> Bool {
+        let isNews = kept.pointee.tally.pass(upTo: received, sent, at: now, addingTo: kept.pointee.times)
+        return isNews || kept.pointee.tally.isOver && keepsTimes
     }
 
     /// Tells what overlaps by itself or by its first question, if that is of interest. Keeps the first answer time, and
@@ -56,6 +71,7 @@ struct ConnectionExchanges {
             kept.pointee.times?.initialize(to: AnswerTimes())
             kept.pointee.times?.pointee.add(kept.pointee.tally.answerTime)
         }
+        if keepsTimes { kept.pointee.tally.settle() }
     }
 
     /// Whether answer times are kept.

@@ -38,6 +38,8 @@ package struct OpenedCapture: Sendable {
     /// Whether the update has had peers. Its first ones replace those of earlier updates.
     private var hasNewPeers = false
     private var engine: String?
+    /// The calls that the viewer traced.
+    private var calls: CallLedger?
     /// The states that were passed since this was set, or `nil` if they aren't collected.
     package var passing: PassedSnapshots?
     /// Whether it is a socktui recording.
@@ -237,6 +239,9 @@ package struct OpenedCapture: Sendable {
         case .peers(let found):
             if !hasNewPeers { (peers, hasNewPeers) = ([:], true) }
             for peer in found { peers?[peer.socket] = peer.end }
+        case .calls(let update):
+            calls = calls ?? CallLedger(limit: 1 << 16)
+            calls?.absorb(update)
         case .hello(let hello):
             engine = hello.engine
             try mirror.absorb(frame)
@@ -289,11 +294,12 @@ package struct OpenedCapture: Sendable {
             var mirror = mirror
             guard let shown = mirror.snapshot(engine: name), let tick = mirror.tick else { return nil }
             snapshot = shown
-            (snapshot.engine, snapshot.peers) = (engine ?? name, peers)
+            (snapshot.engine, snapshot.peers, snapshot.calls) = (engine ?? name, peers, calls)
             events = tail
             // A snapshot of that very instant includes all its events.
             if let instant, instant > lastTime {
-                for event in waitingEvents where event.time <= instant { events.append(event) }
+                for event in waitingUpdate?.events ?? [] where event.time <= instant { events.append(event) }
+                for update in waitingUpdate?.calls ?? [] { snapshot.calls?.absorb(update, until: instant) }
             }
             snapshot.nextEvent = max(tick.nextEvent, events.next)
         } else {
@@ -317,11 +323,8 @@ package struct OpenedCapture: Sendable {
     /// Keeps the state of each session for the snapshots that follow, until it changes.
     package mutating func keepSnapshots() { if !isOurs { packets.keepSnapshots() } }
 
-    /// The events before the next update, which contains them.
-    private var waitingEvents: [SocketEvent] {
-        guard case .update(let update) = waiting else { return [] }
-        return update.events
-    }
+    /// The next update, which has the events and calls before it.
+    private var waitingUpdate: RecordedUpdate? { if case .update(let update) = waiting { update } else { nil } }
 
     /// Returns the states that were passed, each with its new events, and stops collecting them.
     package mutating func takePassed() -> [EngineSnapshot] {
@@ -356,7 +359,9 @@ package struct OpenedCapture: Sendable {
     // MARK: As a checkpoint
 
     /// The approximate memory that a copy takes, in bytes.
-    package var cost: Int { trafficCost + reader.pending + packets.memory + 64 * tail.events.count + mirror.cost }
+    package var cost: Int {
+        trafficCost + reader.pending + packets.memory + 64 * tail.events.count + mirror.cost + (calls?.weight ?? 0)
+    }
 
     private var trafficCost: Int { traffic.cost + packets.cost }
 
@@ -364,6 +369,7 @@ package struct OpenedCapture: Sendable {
     package mutating func compact() {
         reader.compact()
         packets.forgetSnapshots()
+        calls?.trim(to: Self.fewEvents)
     }
 
     /// Drops what isn't needed, and traffic until everything fits into about `all` bytes.

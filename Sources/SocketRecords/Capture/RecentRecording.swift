@@ -89,6 +89,7 @@ package struct RecentRecording: Sendable {
         let sockets = changes.sockets(of: snapshot)
         if !sockets.isEmpty { frames.append(.sockets(sockets)) }
         if let peers = changes.peers(of: snapshot) { frames.append(.peers(peers)) }
+        frames += changes.calls(of: snapshot).map { .calls($0) }
         if !snapshot.events.isEmpty { frames.append(.events(snapshot.events)) }
         for (id, kept) in traffic.sorted(by: { $0.key < $1.key }) {
             while let change = changes.nextTraffic(of: id, kept, most: Self.chunk, edge: .max / 4) {
@@ -220,6 +221,7 @@ extension RecordedUpdate {
                     + change.items.reduce(256) { $0 + $1.keptBytes + TrafficStore.standardItemCost / 4 }
             case .events(let events): return sum + events.count * MemoryLayout<SocketEvent>.stride
             case .peers(let peers): return sum + peers.count * 256
+            case .calls(let calls): return sum + (calls.ended.count + calls.waiting.count) * SocketCall.memory
             default: return sum + 256
             }
         }

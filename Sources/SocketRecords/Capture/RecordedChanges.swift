@@ -5,12 +5,20 @@ struct RecordedChanges: Sendable {
     private var former: [SocketID: SocketSnapshot] = [:]
     private var told: [SocketID: ToldTraffic] = [:]
     private var peers: [SocketID: PeerEnd]?
+    private var calls: CallLedger?
+    /// The number of calls that were reported.
+    private var toldCalls: UInt64?
 
     /// Starts over, so that everything is reported again.
-    mutating func startOver() { self = RecordedChanges() }
+    mutating func startOver() {
+        // Calls that are over are in the file before.
+        let told = toldCalls
+        self = RecordedChanges()
+        toldCalls = told
+    }
 
     /// Makes everything except traffic be reported again.
-    mutating func tellAllSockets() { (former, peers) = ([:], nil) }
+    mutating func tellAllSockets() { (former, peers, calls) = ([:], nil, nil) }
 
     /// Returns the sockets that changed.
     mutating func sockets(of snapshot: EngineSnapshot) -> [SocketSnapshot] {
@@ -34,6 +42,13 @@ struct RecordedChanges: Sendable {
             (peer.socket, peer.end) = (socket, end)
             return peer
         }
+    }
+
+    /// Returns the calls that ended since the last report and those that wait, if anything has changed.
+    mutating func calls(of snapshot: EngineSnapshot) -> [CallUpdate] {
+        guard let found = snapshot.calls, calls.map({ !found.isSame(as: $0) }) ?? true else { return [] }
+        defer { (calls, toldCalls) = (found, found.next) }
+        return CallUpdate.updates(of: found, after: toldCalls)
     }
 
     /// Returns about `most` bytes of a session's new traffic, or `nil` if there is no more.

@@ -118,7 +118,8 @@ package struct RecordedEntry: Sendable {
         switch content {
         case .bytes(let bytes, _, _, _): bytes.count + 128
         case .datagram(let bytes, _, _, _): bytes.count + 128
-        case .snapshot(let snapshot, _): 1_024 * (snapshot.sockets.count + 1) + 64 * snapshot.events.count
+        case .snapshot(let snapshot, _):
+            1_024 * (snapshot.sockets.count + 1) + 64 * snapshot.events.count + (snapshot.calls?.weight ?? 0)
         case .packet(let packet, _): packet.bytes.count + 128
         case .session, .ended, .closed, .dropped, .secrets, .counts: 1_024
         }

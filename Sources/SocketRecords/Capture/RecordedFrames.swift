@@ -42,6 +42,7 @@ struct RecordedFrames: Sendable {
         }
         writeSockets(snapshot, to: &writer)
         writePeers(changes.peers(of: snapshot), to: &writer)
+        for var update in changes.calls(of: snapshot) { writer.frame(.calls) { update.encode(to: &$0) } }
         var events = InspectionList(values: snapshot.events)
         for start in stride(from: 0, to: snapshot.events.count, by: 1_024) {
             events.values = Array(snapshot.events[start...].prefix(1_024))

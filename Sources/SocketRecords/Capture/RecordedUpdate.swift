@@ -10,6 +10,11 @@ struct RecordedUpdate: Sendable {
         frames.flatMap { frame -> [SocketEvent] in if case .events(let events) = frame { events } else { [] } }
     }
 
+    /// Its calls, in order.
+    var calls: [CallUpdate] {
+        frames.compactMap { frame in if case .calls(let calls) = frame { calls } else { nil } }
+    }
+
     /// Adds the update after this one. Only the later state of a session remains, and all events and traffic.
     mutating func merge(_ next: RecordedUpdate) {
         var states: [SocketID: SocketSnapshot] = [:]
@@ -59,6 +64,8 @@ package struct PassedSnapshots: Sendable {
     mutating func append(_ snapshot: EngineSnapshot?) {
         guard let snapshot, snapshot.time >= start else { return }
         kept.append(snapshot)
+        // Each is complete by itself.
+        kept[kept.count - 1].calls = nil
         sockets += snapshot.sockets.count + 1
         while sockets > Self.limit, head < kept.count {
             sockets -= kept[head].sockets.count + 1

@@ -23,6 +23,8 @@ package enum InspectionFrame: Equatable, Sendable {
     case peers([InspectionPeer])
     /// Traffic, for a viewer that records it.
     case passed([InspectionRecord])
+    /// The calls of the program that is run, as traced by the viewer that records this.
+    case calls(CallUpdate)
     /// The result of a request.
     case answer(InspectionAnswer)
     /// What a viewer requests in addition to the list.
@@ -51,6 +53,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case peers = 9
         case passed = 10
         case answer = 11
+        case calls = 12
         case watch = 16
         case command = 17
         case request = 18
@@ -69,6 +72,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .peers(let peers): (.peers, InspectionList(values: peers).encoded)
         case .passed(let records): (.passed, InspectionList(values: records).encoded)
         case .answer(let answer): (.answer, answer.encoded)
+        case .calls(let calls): (.calls, calls.encoded)
         case .request(let line): (.request, InspectionText(line).encoded)
         case .watch(let watch): (.watch, watch.encoded)
         case .command(let command): (.command, InspectionCommand(command).encoded)
@@ -83,7 +87,9 @@ package enum InspectionFrame: Equatable, Sendable {
     }
 
     /// Returns a frame of content that is already encoded.
-    package static func frame(_ kind: Kind, _ content: [UInt8]) -> [UInt8] {
+    package static func frame(_ kind: Kind, _ content: [UInt8]) -> [UInt8] { bytes(kind.rawValue, content) }
+
+    static func bytes(_ kind: UInt8, _ content: [UInt8]) -> [UInt8] {
         var writer = WireWriter()
         writer.frame(kind) { $0.append(content) }
         return writer.bytes
@@ -108,6 +114,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .peers: return .peers(try (WireReader.message(content) as InspectionList<InspectionPeer>).values)
         case .passed: return .passed(try (WireReader.message(content) as InspectionList<InspectionRecord>).values)
         case .answer: return .answer(try WireReader.message(content))
+        case .calls: return .calls(try WireReader.message(content, shift: shift))
         case .request: return .request(try (WireReader.message(content) as InspectionText).text)
         case .watch: return .watch(try WireReader.message(content))
         case .command: return .command(try (WireReader.message(content) as InspectionCommand).command())
@@ -139,19 +146,25 @@ package struct InspectionFrameDecoder: Sendable {
     /// Returns the next whole frame, or `nil` if more bytes are needed. A frame with words that this version doesn't
     /// know is `unknown`.
     package mutating func next() throws(WireError) -> InspectionFrame? {
-        guard pending >= 4 else { return nil }
-        let length = gathered[head..<(head + 4)].reduce(0) { $0 << 8 | Int($1) }
-        guard length >= 1, length <= InspectionFrame.limit else {
-            throw .malformed("a frame of \(length) bytes; must be 1 to \(InspectionFrame.limit)")
-        }
-        guard pending >= 4 + length else { return nil }
-        let body = gathered[(head + 4)..<(head + 4 + length)]
-        head += 4 + length
+        guard let body = try nextBody() else { return nil }
         do throws(WireError) {
             return try InspectionFrame.read(body, shift: shift)
         } catch {
             guard error == .unknown else { throw error }
             return .unknown(body.first ?? 0)
         }
+    }
+
+    /// Returns what follows the length of the next whole frame, or `nil` if more bytes are needed.
+    mutating func nextBody(limit: Int = InspectionFrame.limit) throws(WireError) -> ArraySlice<UInt8>? {
+        guard pending >= 4 else { return nil }
+        let length = gathered[head..<(head + 4)].reduce(0) { $0 << 8 | Int($1) }
+        guard length >= 1, length <= limit else {
+            throw .malformed("a frame of \(length) bytes; must be 1 to \(limit)")
+        }
+        guard pending >= 4 + length else { return nil }
+        let body = gathered[(head + 4)..<(head + 4 + length)]
+        head += 4 + length
+        return body
     }
 }

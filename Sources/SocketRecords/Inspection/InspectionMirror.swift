@@ -75,7 +75,7 @@ package struct InspectionMirror: Sendable {
         case .reset:
             arrived.clear()
             isVoid = true
-        case .hello, .refusal, .notice, .peers, .passed, .answer, .watch, .command, .request, .unknown: break
+        case .hello, .refusal, .notice, .peers, .calls, .passed, .answer, .watch, .command, .request, .unknown: break
         }
     }
 

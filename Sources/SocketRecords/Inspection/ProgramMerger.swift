@@ -96,6 +96,11 @@ package struct ProgramMerger: Sendable {
             for (id, end) in snapshot.peers ?? [:] {
                 whole.peers?[SocketID(id.number, of: ordinal)] = end
             }
+            // Of several files, the first that has calls shows its own.
+            if whole.calls == nil {
+                whole.calls = snapshot.calls
+                if ordinal > 0 { whole.calls?.belongs(to: ordinal) }
+            }
             if let id = snapshot.trafficOf, SocketID(id.number, of: ordinal) == request.traffic {
                 whole.trafficOf = request.traffic
                 whole.traffic = snapshot.traffic

@@ -107,9 +107,13 @@ package struct WireWriter: WireCoder {
 
     /// Writes a frame of the inspection wire whose content `body` writes.
     package mutating func frame(_ kind: InspectionFrame.Kind, _ body: (inout WireWriter) -> Void) {
+        frame(kind.rawValue, body)
+    }
+
+    mutating func frame(_ kind: UInt8, _ body: (inout WireWriter) -> Void) {
         let start = bytes.count
         for _ in 0..<InspectionFrame.lengthSize { bytes.append(0) }
-        bytes.append(kind.rawValue)
+        bytes.append(kind)
         body(&self)
         let count = UInt32(bytes.count - start - InspectionFrame.lengthSize)
         for place in 0..<InspectionFrame.lengthSize {

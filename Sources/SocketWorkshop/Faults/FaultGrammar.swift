@@ -66,9 +66,7 @@ struct FaultGrammar {
         case "frame": return .frame(try reader.frame(after: name))
         case "prob": return .probability(try reader.share(after: name))
         case "on":
-            guard try reader.accept("exchange") else {
-                throw word.problem("on exchange N is a condition, as in on exchange 3; breakpoints are not rules")
-            }
+            guard try reader.accept("exchange") else { throw notExchange(word, try reader.next()) }
             return .exchange(try reader.number(after: "exchange"))
         case "after" where try reader.accept("question"):
             return .question(try reader.pattern(after: "question"))
@@ -79,6 +77,14 @@ struct FaultGrammar {
             throw value.problem("after needs bytes (512, 8K) or a time (200ms, 5s)")
         default: return nil
         }
+    }
+
+    /// The problem of another word after `on`.
+    private func notExchange(_ word: FaultReader.Word, _ next: FaultReader.Word?) -> FaultProblem {
+        guard let next, next.text.hasPrefix("exch") else {
+            return word.problem("on exchange N is a condition, as in on exchange 3; breakpoints are not rules")
+        }
+        return next.problem("on needs exchange and a number after it, as in on exchange 3")
     }
 
     /// Returns the effect that this word begins, or `nil` if there is none.

@@ -60,6 +60,8 @@ package struct FaultPipeline: Sendable {
     var stages: [FaultStage]
     var source = FaultQueue<FaultStage.Item>()
     var sourceBytes = 0
+    /// The exchange that the sender's latest bytes belong to.
+    private var talk = FaultTalk.Place()
     var isHolding = false
     var isReceiverBlocked = false
     /// Whether the connection is not yet established. Until it is, nothing passes and no rule takes effect.
@@ -154,6 +156,7 @@ package struct FaultPipeline: Sendable {
     /// Handles bytes from the sender that belong to this exchange.
     mutating func receive(_ bytes: [UInt8], of talk: FaultTalk.Place, _ now: MonotonicTime) -> [Action] {
         guard !bytes.isEmpty else { return run(now) }
+        self.talk = talk
         source.append(.bytes(bytes[...], FaultStage.Marks(talk: talk)))
         sourceBytes += bytes.count
         sent += UInt64(bytes.count)
@@ -220,8 +223,9 @@ package struct FaultPipeline: Sendable {
             allow(Int(end - next), upTo: index)
         case .bytes(let count): allow(count, upTo: index)
         case .edit(let bytes):
+            let talk = heldTalk(upTo: index)
             stages[index].drop(takeHeld(upTo: index))
-            stages[index].putFirst(bytes)
+            stages[index].putFirst(bytes, of: talk)
             sent += UInt64(bytes.count)
             if !bytes.isEmpty { reads.append(sent) }
             releaseAll()
@@ -247,6 +251,13 @@ package struct FaultPipeline: Sendable {
     }
 
     mutating func noteRelease() { (heldSince, isReleased) = (nil, true) }
+
+    /// The exchange that the held bytes belong to, or the latest one if nothing is held.
+    private func heldTalk(upTo index: Int) -> FaultTalk.Place {
+        if let talk = stages[...index].reversed().lazy.compactMap(\.waitingTalk).first { return talk }
+        for case .bytes(_, let marks) in source.all { return marks.talk }
+        return talk
+    }
 
     /// Removes the held bytes from the stream and returns how many there were.
     private mutating func takeHeld(upTo index: Int) -> Int {

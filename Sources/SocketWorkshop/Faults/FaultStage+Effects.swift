@@ -69,7 +69,7 @@ extension FaultStage {
 
     private mutating func limit(_ piece: FaultTrigger.Piece, to most: UInt64) {
         guard piece.hasBegun else { return append(piece.bytes[...]) }
-        if trigger.choosesExchanges, piece.isPoint { left = nil }
+        if trigger.choosesExchanges, piece.isFirst { left = nil }
         let allowed = left ?? most
         let passing = Int(min(allowed, UInt64(piece.bytes.count)))
         append(piece.bytes.prefix(passing))

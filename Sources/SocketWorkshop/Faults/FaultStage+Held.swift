@@ -57,11 +57,17 @@ extension FaultStage {
         return bytes + trigger.held(most - bytes.count)
     }
 
-    /// Puts bytes that the user wrote ahead of everything that waits here.
-    mutating func putFirst(_ bytes: [UInt8]) {
+    /// The exchange that the first bytes waiting here belong to, or `nil` if none wait, or only partly scanned ones.
+    var waitingTalk: FaultTalk.Place? {
+        for case .bytes(let chunk) in entries.all { return chunk.marks.talk }
+        return nil
+    }
+
+    /// Puts bytes that the user wrote ahead of everything that waits here. They belong to this exchange.
+    mutating func putFirst(_ bytes: [UInt8], of talk: FaultTalk.Place) {
         guard !bytes.isEmpty else { return }
         entryBytes += bytes.count
-        entries.putFirst(.bytes(Chunk(bytes: bytes[...], due: .distantPast, marks: Marks(isOurs: true))))
+        entries.putFirst(.bytes(Chunk(bytes: bytes[...], due: .distantPast, marks: Marks(isOurs: true, talk: talk))))
     }
 
     /// Drops all bytes that wait here.

@@ -9,6 +9,8 @@ struct FaultTrigger {
         var offset: UInt64
         /// Whether an occurrence begins with its first byte, or here if it is empty.
         var isPoint = false
+        /// Whether that is the first one of the stream, or of its exchange if the rule applies to some exchanges only.
+        var isFirst = false
         /// Whether it is an occurrence, or follows the point of a rule that searches for nothing.
         var isHit = false
         /// Whether there was a point before its end.
@@ -163,8 +165,10 @@ struct FaultTrigger {
     }
 
     private mutating func emitPoint(_ bytes: [UInt8], header: Int, _ pieces: inout [Piece]) {
+        var point = Piece(bytes: bytes, offset: passed, isPoint: true, isHit: true, hasBegun: true, header: header)
+        point.isFirst = !hasBegun
         hasBegun = true
-        pieces.append(Piece(bytes: bytes, offset: passed, isPoint: true, isHit: true, hasBegun: true, header: header))
+        pieces.append(point)
         passed += UInt64(bytes.count)
     }
 }

@@ -70,6 +70,9 @@ package struct RelayFaults: Sendable {
     /// Whether no rule or breakpoint applies and nothing is held, so that bytes can go straight across.
     package var isIdle: Bool { rules.isEmpty && breaks.isEmpty && kept.isEmpty && upstream.isIdle && downstream.isIdle }
 
+    /// Whether a rule applies to some exchanges only.
+    private var choosesExchanges: Bool { rules.contains { $0.rule.conditions.contains(where: \.choosesExchanges) } }
+
     /// Whether a rule sends bytes in separate pieces.
     package var cutsApart: Bool {
         rules.contains { if case .slice = $0.rule.effect { true } else { false } }
@@ -82,7 +85,7 @@ package struct RelayFaults: Sendable {
     package mutating func add(_ rule: NumberedFault, after former: ExchangeSnapshot? = nil) {
         guard !rules.contains(where: { $0.number == rule.number }) else { return }
         rules.append(rule)
-        if talk == nil, rule.rule.conditions.contains(where: \.choosesExchanges) {
+        if talk == nil, choosesExchanges {
             talk = FaultTalk(isUnderWay: upstream.sent > 0 || downstream.sent > 0, former)
         }
         for leg in Self.legs { self[leg].add(rule) }
@@ -96,6 +99,7 @@ package struct RelayFaults: Sendable {
 
     package mutating func remove(rule number: Int) {
         rules.removeAll { $0.number == number }
+        if !choosesExchanges { talk = nil }
         for leg in Self.legs { self[leg].remove(rule: number) }
     }
 

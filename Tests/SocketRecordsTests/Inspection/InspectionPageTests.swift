@@ -35,6 +35,8 @@ struct InspectionPageTests {
         "PeerEnd.Waiting": "Waiting",
         "FaultSnapshot": "Fault", "FaultSnapshot.Rule": "Rule", "FaultSnapshot.Hold": "Hold",
         "InspectionAnswer": "Answer", "ExchangeSnapshot": "Exchanges",
+        "CallUpdate": "Calls", "SocketCall": "Call", "SocketCall.Gathered": "Gathered", "SocketCall.Poll": "Poll",
+        "CallLosses": "CallLosses",
     ]
 
     @Test("every field of every message is in the page, and nothing else")
@@ -43,7 +45,7 @@ struct InspectionPageTests {
         for root: any WireMessage.Type in [
             InspectionHello.self, InspectionTick.self, InspectionTraffic.self, InspectionWatch.self,
             InspectionCommand.self, InspectionRecord.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
-            InspectionPeer.self, InspectionAnswer.self,
+            InspectionPeer.self, InspectionAnswer.self, CallUpdate.self,
         ] { messages.visit(root) }
         let written = Self.written()
         let identifiers = Self.identifiers()
@@ -150,7 +152,7 @@ struct InspectionPageTests {
             "SocketSnapshot+Wire", "InspectionMessages", "InspectionRecord", "InspectionCommand",
             "DatagramSnapshot+Wire",
             "TLSSnapshot+Wire", "WebSocketCommand+Wire", "WebSocketPicture+Wire", "WebSocketTraffic+Wire",
-            "WireVariants", "HostSnapshot+Wire", "ExchangeSnapshot+Wire",
+            "WireVariants", "HostSnapshot+Wire", "ExchangeSnapshot+Wire", "SocketCall+Wire",
         ]
         var names: [String: [UInt32: String]] = [:]
         for file in files {

@@ -173,4 +173,43 @@ struct ExchangeFaultTests {
         unknown.answer("a")
         #expect(!unknown.wasReset && unknown.faults.snapshot.overlaps)
     }
+
+    @Test("with match, the limit counts from the first match of each exchange, and not from each match")
+    func limit() throws {
+        var talk = try Talk("after question x downstream match a limit 4")
+        talk.ask("x1")
+        talk.answer("-ab")
+        talk.ask("y2")
+        talk.answer("abababab")
+        talk.ask("x3")
+        talk.answer("-abab-")
+        #expect(talk.toClient == "-ab" + "abababab" + "-abab" && talk.faults.snapshot.droppedBytes == 1)
+    }
+
+    @Test("what is edited at a breakpoint belongs to the exchange of the bytes that it replaces")
+    func editing() throws {
+        var talk = try Talk("on exchange 2 insert -", "on exchange 2 downstream limit 3")
+        talk.faults.add(NumberedBreak(1, try Breakpoint.parse("upstream on match bc")))
+        talk.faults.add(NumberedBreak(2, try Breakpoint.parse("downstream on match bc")))
+        talk.ask("q1")
+        talk.answer("a1")
+        talk.ask("abcd")
+        #expect(talk.toServer == "q1-a")
+        talk.absorb(talk.faults.release(.edit(Array("X".utf8)), .upstream, talk.now))
+        talk.ask("more")
+        #expect(talk.toServer == "q1-aXmore", "its exchange goes on, and nothing is inserted again")
+        talk.answer("abc")
+        talk.absorb(talk.faults.release(.edit(Array("YZ!".utf8)), .downstream, talk.now))
+        #expect(talk.toClient == "a1aYZ" && talk.faults.snapshot.droppedBytes == 6)
+    }
+
+    @Test("that requests overlap is said as long as there is a rule by exchange")
+    func removing() throws {
+        var talk = try Talk("on exchange 2 reset", "after question b reset", "after 1G reset")
+        talk.ask("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        talk.faults.remove(rule: 1)
+        #expect(talk.faults.snapshot.overlaps)
+        talk.faults.remove(rule: 2)
+        #expect(!talk.faults.snapshot.overlaps)
+    }
 }

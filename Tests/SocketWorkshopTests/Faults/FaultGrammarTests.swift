@@ -57,6 +57,7 @@ struct FaultGrammarTests {
             ("limit -1", "-1", 7, "bytes"), ("bandwidth 0", "0", 11, "at least 1"),
             ("frame ping loss 0.5", "loss", 12, "WebSocket"),
             ("match /a/b reset", "/a/", 7, "space"), ("on accept reset", "on", 1, "on exchange 3"),
+            ("on exchanges 3 reset", "exchanges", 4, "on exchange 3"),
             ("on exchange 0 reset", "0", 13, "at least 1"), ("on exchange 1 refuse", "refuse", 15, "before any byte"),
             ("on exchange 1 loss 0.5", "loss", 15, "datagrams"),
             ("after question /a/ upstream reset", "reset", 29, "downstream"),

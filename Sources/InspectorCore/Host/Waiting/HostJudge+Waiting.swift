@@ -24,6 +24,23 @@ extension HostJudge {
         return reach(of: Set(askers.map(\.inode)), [], in: look).union(askers.map(\.inode))
     }
 
+    /// Returns the inodes of one of several hosts whose programs should be examined: those of stalled sockets whose other
+    /// end is on another host, and those that a chain of waiting about some sockets and processes may lead through.
+    package func reachAcross(
+        to host: HostOrdinal, from isMeant: (HostSocket) -> Bool, _ processes: Set<Int32>
+    ) -> Set<UInt64> {
+        let meant = scene.look.sockets.filter(isMeant).flatMap { socket -> [UInt64] in
+            [socket.inode, scene.peer(of: socket)?.inode ?? 0]
+        }
+        let far = scene.sockets(scene.notable).compactMap { socket -> UInt64? in
+            guard socket.host != host, let peer = scene.peer(of: socket), peer.host == host else { return nil }
+            return peer.inode
+        }
+        let reached = reach(of: Set(meant).subtracting([0]), Array(processes), in: scene.look)
+            .union(oldReach(in: scene.look)).union(far).union(meant)
+        return reached.filter { $0 != 0 && HostOrdinal(ofInode: $0) == host }
+    }
+
     /// Returns the chains of waiting that lead through these sockets or processes, the longest wait first.
     func chains(about sockets: Set<UInt64>, _ processes: Set<Int32>) -> [WaitChain] {
         var reach = WaitReach(scene, scene.look)

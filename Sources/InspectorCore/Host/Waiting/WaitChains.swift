@@ -7,6 +7,7 @@ struct WaitChains {
     /// The unanswered questions that each process asks, the oldest first.
     private var asked: [Int32: [WaitQuestion]] = [:]
     private var steps: [UInt64: Step] = [:]
+    private var services: [Int32: WaitService] = [:]
 
     /// The most links of a chain, and the most questions of one process that are looked at.
     static let mostLinks = 16
@@ -187,15 +188,17 @@ struct WaitChains {
     }
 
     /// Whether another client of the program asked within a moment before this age.
-    private func isClaimed(_ age: Duration, of process: Int32, by question: WaitQuestion) -> Bool {
-        let inodes = scene.look.processes[process]?.sockets.values.prefix(4_096) ?? [:].values.prefix(0)
-        return inodes.contains { inode in
-            guard let socket = scene.socket(inode: inode), socket.transport == .tcp, !socket.isListening,
-                socket.id != question.answerer?.id, scene.isServerSide(socket),
-                let came = socket.tcp?.lastReceived, socket.receivedBytes ?? 0 > 0
-            else { return false }
-            return came - age <= Self.soon && age <= came + WaitQuestion.tick
+    private mutating func isClaimed(_ age: Duration, of process: Int32, by question: WaitQuestion) -> Bool {
+        service(of: process).requests.contains { id, came in
+            id != question.answerer?.id && came - age <= Self.soon && age <= came + WaitQuestion.tick
         }
+    }
+
+    private mutating func service(of process: Int32) -> WaitService {
+        if let known = services[process] { return known }
+        let found = WaitService(facts, scene.look.processes[process])
+        services[process] = found
+        return found
     }
 
     // MARK: Running threads
@@ -204,18 +207,17 @@ struct WaitChains {
     private static let moment = Duration.milliseconds(250)
 
     /// Returns a thread of a program that has run without a pause and served nobody meanwhile.
-    private func running(_ program: HostProgram, _ question: WaitQuestion) -> (thread: HostThread, time: Duration)? {
+    private mutating func running(
+        _ program: HostProgram, _ question: WaitQuestion
+    ) -> (thread: HostThread, time: Duration)? {
         let running = program.process.threads.compactMap { thread in
             facts.ledger.running(thread, until: scene.look.time).map { (thread: thread, time: $0) }
         }
         guard let longest = running.max(by: { $0.time < $1.time }), longest.time >= Self.moment else { return nil }
         let time = min(longest.time, question.age ?? longest.time)
-        let serves = program.process.sockets.values.contains { inode in
-            guard let socket = scene.socket(inode: inode), !socket.isListening else { return false }
-            if facts.ledger.consumed.contains(inode) { return true }
-            return socket.sentBytes ?? 0 > 0 && socket.tcp?.lastSent.map { $0 < time } ?? false
-        }
-        return serves ? nil : (longest.thread, longest.time)
+        let service = service(of: program.process.id.number)
+        if service.hasRead || service.answered.map({ $0 < time }) ?? false { return nil }
+        return (longest.thread, longest.time)
     }
 }
 

@@ -15,7 +15,7 @@ extension WaitWords {
     private func json(_ link: WaitChain.Link) -> JSON {
         let (question, owner) = (link.question, link.owner)
         return [
-            "program": .string(name(link)), "process": JSON(owner.map { Int($0.process) }),
+            "program": .string(name(link)), "process": JSON(owner.map { Int(HostOrdinal.kernelProcess($0.process)) }),
             "fd": JSON(owner.map { Int($0.descriptor) }), "socket": JSON(HostSocket.cookie(of: question.asker.id)),
             "to": .string(far(question)), "form": .string(question.form.rawValue),
             "waits_s": Self.seconds(question.age),
@@ -26,7 +26,7 @@ extension WaitWords {
     private var end: JSON {
         [
             "kind": .string(chain.end.kind.rawValue), "program": .string(target),
-            "process": JSON(chain.end.process.map { Int($0.number) }),
+            "process": JSON(chain.end.process.map { Int(HostOrdinal.kernelProcess($0.number)) }),
             "fd": JSON(chain.end.descriptor.map { Int($0) }), "words": .string(chain.end.words),
             "for_seconds": Self.seconds(chain.end.lasting),
         ]

@@ -65,7 +65,7 @@ struct WaitWords {
         return link.owner.flatMap { title($0.process) } ?? scene.title(facts.asker.asking(for: asker), of: asker)
     }
 
-    private func title(_ process: Int32) -> String? { scene.look.processes[process].map { HostScene.safe($0.title) } }
+    private func title(_ process: Int32) -> String? { scene.look.processes[process].map(scene.title) }
 
     /// The last program, or the address of the last question.
     var target: String {
@@ -163,6 +163,11 @@ struct WaitWords {
 
     /// The command that helps next, if one does.
     var next: String? {
+        let host = chain.end.process.map { HostOrdinal(ofProcess: $0.number) } ?? last.asker.host
+        return command.map { scene.there($0, on: host) }
+    }
+
+    private var command: String? {
         switch chain.end.kind {
         case .handshake: return last.asker.peer?.host.map { "ip route get \($0)  # then: is a firewall in between?" }
         case .resolver: return last.asker.peer?.host.map { "dig @\($0) example.org" }
@@ -175,9 +180,9 @@ struct WaitWords {
             return nil
         }
         if chain.end.kind == .stopped {
-            return program.threads.contains(where: \.isTraced) ? nil : "kill -CONT \(number)"
+            return program.threads.contains(where: \.isTraced) ? nil : "kill -CONT \(HostOrdinal.kernelProcess(number))"
         }
-        if program.isBackend { return "psql -c 'SELECT pg_blocking_pids(\(number))'" }
+        if program.isBackend { return "psql -c 'SELECT pg_blocking_pids(\(HostOrdinal.kernelProcess(number)))'" }
         return program.stackCommand(thread: chain.end.thread)
     }
 }

@@ -33,7 +33,7 @@ enum ExchangeRows {
         cell(exchange.answer.map { _ in Format.size(exchange.answeredBytes) })
         line.append("  ")
         model.sanitizer.append(
-            String(decoding: exchange.firstLine, as: UTF8.self), Style(.sent), to: &line)
+            String(decoding: exchange.line.bytes, as: UTF8.self), Style(.sent), to: &line)
         return line
     }
 }

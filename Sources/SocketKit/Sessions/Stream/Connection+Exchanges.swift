@@ -2,12 +2,19 @@ import SocketCore
 
 /// Tells who waits for whom. Called at the end of each step, so that an engine that nobody inspects does nothing for it.
 extension Connection {
-    /// Counts the bytes that have passed since the last time. Half of the steps pass none.
-    @inline(__always)
+    /// Counts the bytes that have passed since the last time.
+    ///
+    /// Each call is its last deed, so that it has no registers to save.
+    @inline(never)
     func tallyExchanges() {
+        guard let known = rare?.exchanges, known.isSettled, layers.isWirePlain else { return tallyUnsettled() }
+        known.countSettled(upTo: received, sent, at: engine.now)
+    }
+
+    @inline(never)
+    private func tallyUnsettled() {
         guard let known = rare?.exchanges ?? beginTally() else { return }
         guard layers.isWirePlain else { return tallyPlaintext(known) }
-        guard !known.hasCounted(received, sent) else { return }
         if known.count(upTo: received, sent, at: engine.now) { judgeExchanges(known) }
     }
 

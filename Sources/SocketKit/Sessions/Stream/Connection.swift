@@ -156,13 +156,22 @@ final class Connection: ConnectionStorage, EngineSession {
         if rare != nil || engine.takesNotes { noteDifference() }
     }
 
+    /// The tally comes last, as a call that nothing follows.
     private func noteDifference() {
+        noteForOthers()
         if engine.talliesExchanges { tallyExchanges() }
-        if let rare, rare.cachedSnapshot != nil {
-            rare.cachedSnapshot = nil
-            recordIdle()
-        }
-        noteForViewers()
+    }
+
+    @inline(__always)
+    private func noteForOthers() {
+        if rare?.cachedSnapshot != nil { dropSnapshot() }
+        if !marks.isNoted { noteForViewers() }
+    }
+
+    @inline(never)
+    private func dropSnapshot() {
+        rare?.cachedSnapshot = nil
+        recordIdle()
     }
 
     func recordIdle() {
@@ -186,7 +195,8 @@ final class Connection: ConnectionStorage, EngineSession {
     func finishQueueing() {
         guard isQueuedForFlush, !hasWatermarks else { return finishStep() }
         guard !machine.mayAct else { return finishStep() }
-        noteChange()
+        // No byte has passed.
+        if rare != nil || engine.takesNotes { noteForOthers() }
         noteQueues()
     }
 

@@ -1,0 +1,172 @@
+import Glibc
+import InspectorCore
+import SocketCore
+import SocketKit
+import SocketRecords
+
+/// Watches several hosts through their agents, and feeds one judge. Not for use on an engine's queue.
+package struct FleetWatch {
+    private var links: [HostLink]
+    private var fleet = HostFleet()
+    private var asks: [HostOrdinal: AgentAsk] = [:]
+    /// What is asked about, host by host.
+    private let questions: [HostOrdinal: [HostTarget]]
+    private let clock = SystemClock()
+    package private(set) var judge: HostJudge
+
+    /// How long the first two looks of every host are waited for, and problems of stalled bytes after that.
+    private static let opening = Duration.seconds(10)
+    private static let most = Duration.seconds(8)
+    private static let askAgain = Duration.seconds(5)
+
+    /// Starts the agents of these hosts, as many as a view has at most.
+    package init(_ places: [HostPlace], _ questions: [HostQuestion] = [], lints: LintSettings) {
+        let own = "/proc/self/exe"
+        judge = HostJudge(lints)
+        links = zip(places, (0...).lazy).compactMap { place, number in
+            HostOrdinal(number).map { HostLink(place, $0, own: own) }
+        }
+        var asked: [HostOrdinal: [HostTarget]] = [:]
+        for link in links { asked[link.host] = questions.filter { $0.place == link.place }.map(\.target) }
+        self.questions = asked
+    }
+
+    /// The hosts that are not there, and why. Sanitized.
+    package var problems: [(name: String, sentence: String)] {
+        links.compactMap { link in
+            let silence = fleet.silence(of: link.host, at: clock.now).map { "silent for \(Format.duration($0))" }
+            let untold = fleet.looks(of: link.host) == 0 ? "has told nothing yet" : nil
+            return (link.problem ?? silence ?? untold).map { (link.place.name, Sanitizer(isASCII: false).text($0)) }
+        }
+    }
+
+    /// The number of hosts that have told what they saw.
+    package var present: Int { links.count { $0.isOpen && fleet.looks(of: $0.host) > 0 } }
+
+    /// Whether a host has told what it saw.
+    package func isPresent(_ place: HostPlace) -> Bool {
+        links.contains { $0.place == place && $0.isOpen && fleet.looks(of: $0.host) > 0 }
+    }
+
+    /// Whether a socket is one that is asked about.
+    package func isMeant(_ socket: HostSocket) -> Bool {
+        questions[socket.host]?.contains { $0.matches(socket) } ?? false
+    }
+
+    /// The processes that are asked about.
+    package var meant: Set<Int32> {
+        Set(judge.look.processes.values.lazy.filter(isMeant).map(\.id.number))
+    }
+
+    private func isMeant(_ process: HostProcess) -> Bool {
+        questions[HostOrdinal(ofProcess: process.id.number)]?.contains { target in
+            switch target {
+            case .process(let number): HostOrdinal.kernelProcess(process.id.number) == number
+            case .name(let name): [process.name, process.command, process.executable].contains(name)
+            case .port, .address, .datagrams: false
+            }
+        } ?? false
+    }
+
+    // MARK: Looking
+
+    /// Waits for two looks of every host that can be reached, and then until problems of stalled bytes are proven or
+    /// cleared, or for `span`.
+    package mutating func settle(span: Duration?) {
+        let opened = ContinuousClock.now + Self.opening
+        while ContinuousClock.now < opened, links.contains(where: { $0.isOpen && fleet.looks(of: $0.host) < 2 }) {
+            turn(until: opened)
+        }
+        let end = ContinuousClock.now + (span ?? Self.most)
+        while ContinuousClock.now < end, links.contains(where: \.isOpen), span != nil || isUndecided {
+            turn(until: end)
+        }
+        noteStates()
+    }
+
+    private var isUndecided: Bool {
+        let undecided = judge.verdicts().undecided
+        guard !undecided.isEmpty, questions.values.contains(where: { !$0.isEmpty }) else { return !undecided.isEmpty }
+        return !undecided.isDisjoint(with: judge.related(to: judge.look.sockets.filter(isMeant), meant))
+    }
+
+    /// Waits until some host says something, and takes that.
+    private mutating func turn(until end: ContinuousClock.Instant) {
+        var polled: [pollfd] = []
+        for link in links {
+            polled.append(pollfd(fd: link.output, events: Int16(POLLIN), revents: 0))
+            polled.append(pollfd(fd: link.errors, events: Int16(POLLIN), revents: 0))
+            polled.append(pollfd(fd: link.wantsToWrite ? link.input : -1, events: Int16(POLLOUT), revents: 0))
+        }
+        let wait = min(end - .now, .seconds(1)).wholeNanoseconds
+        poll(&polled, nfds_t(polled.count), Int32(clamping: max(0, wait + 999_999) / 1_000_000))
+        for place in links.indices {
+            if polled[3 * place + 1].revents != 0 { links[place].receiveErrors() }
+            if polled[3 * place + 2].revents != 0 { links[place].flush() }
+            if polled[3 * place].revents != 0 { receive(place) }
+            // An agent that hears nothing for long ends.
+            if let asked = links[place].asked, clock.now - asked >= Self.askAgain {
+                ask(place, taken: links[place].taken)
+            }
+        }
+        noteStates()
+    }
+
+    private mutating func receive(_ place: Int) {
+        let (now, host) = (clock.now, links[place].host)
+        for news in links[place].receive(at: now) {
+            switch news {
+            case .hello(let hello): open(place, hello, at: now)
+            case .update(let update):
+                guard let merge = fleet.merge(update, of: host, at: now, into: judge.look) else { continue }
+                judge.absorb(merge)
+                if fleet.isOverfull(judge.look, with: host) {
+                    links[place].end("it tells of more sockets or programs than a host may have here")
+                }
+                ask(place, taken: update.number)
+            case .bye: break
+            }
+        }
+        if !links[place].isOpen { judge.absorb(fleet.close(host, from: judge.look, at: clock.now)) }
+    }
+
+    private mutating func open(_ place: Int, _ hello: AgentHello, at now: MonotonicTime) {
+        let (link, host) = (links[place], links[place].host)
+        if let refusal = hello.refusal { return links[place].end(refusal) }
+        fleet.open(host, boot: hello.boot, namespace: hello.namespace, clock: hello.time, at: now)
+        judge.note(HostMachine(name: link.place.name, command: link.place.prefix), host)
+        ask(place, taken: 0)
+    }
+
+    /// Asks for what is meant there, and for what may explain it.
+    private mutating func ask(_ place: Int, taken: UInt64) {
+        let host = links[place].host
+        var ask = AgentAsk()
+        ask.taken = taken
+        for target in questions[host] ?? [] {
+            switch target {
+            case .process(let number): ask.processes.append(number)
+            case .name(let name): ask.names.append(name)
+            case .port(let port): ask.ports.append(port)
+            case .address, .datagrams: break
+            }
+        }
+        ask.inodes = judge.reachAcross(to: host, from: isMeant, meant).sorted().map(HostOrdinal.kernelInode)
+        links[place].ask(ask.limited, at: clock.now)
+    }
+
+    /// Notes which hosts are late, so that nothing is concluded from what they said.
+    private mutating func noteStates() {
+        let now = clock.now
+        for (host, machine) in judge.look.machines {
+            var noted = machine
+            noted.isLive = links.contains { $0.host == host && $0.isOpen } && fleet.silence(of: host, at: now) == nil
+            if noted != machine { judge.note(noted, host) }
+        }
+    }
+
+    /// Ends all agents.
+    package mutating func close() {
+        for place in links.indices { links[place].end("closed") }
+    }
+}
