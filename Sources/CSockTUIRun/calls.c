@@ -91,7 +91,8 @@ static int64_t time_at(int thread, uint64_t address, int64_t per_second) {
   if (address == 0) return -1;
   if (!crun_read(thread, address, parts, sizeof parts) || parts[0] < 0 || parts[1] < 0) return 0;
   const int64_t most = INT64_MAX / 1000000000 - 1;
-  return (parts[0] < most ? parts[0] : most) * 1000000000 + parts[1] * (1000000000 / per_second);
+  if (parts[0] >= most || parts[1] >= most) return most * 1000000000;
+  return parts[0] * 1000000000 + parts[1] * (1000000000 / per_second);
 }
 
 static int64_t time_of(uint64_t milliseconds) {
@@ -113,8 +114,7 @@ static int list_sets(int thread, const uint64_t arguments[6], struct crun_poll *
   unsigned char all[MOST_LISTED / 8] = {0}, set[MOST_LISTED / 8];
   uint64_t count = (uint32_t)arguments[0];
   // The kernel copies whole words.
-  size_t size = (count < MOST_LISTED ? count : MOST_LISTED) / 8 + 1;
-  size = (size + 7) / 8 * 8 > sizeof set ? sizeof set : (size + 7) / 8 * 8;
+  size_t size = ((count < MOST_LISTED ? count : MOST_LISTED) + 63) / 64 * 8;
   for (int place = 1; place <= 3; place++) {
     if (arguments[place] == 0) continue;
     if (!crun_read(thread, arguments[place], set, size)) return 0;

@@ -89,8 +89,13 @@ int crun_receive_report(int socket, struct crun_report *report, struct crun_gift
   ssize_t count;
   while ((count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {}
   struct cmsghdr *header = count < 0 ? NULL : CMSG_FIRSTHDR(&message);
-  if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof *gift))
+  if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof *gift)) {
     memcpy(gift, CMSG_DATA(header), sizeof *gift);
+  } else if (header && header->cmsg_type == SCM_RIGHTS) {
+    // There was no room for all.
+    for (size_t place = 0; CMSG_LEN((place + 1) * sizeof(int)) <= header->cmsg_len; place++)
+      close(((int *)CMSG_DATA(header))[place]);
+  }
   return count == sizeof *report;
 }
 

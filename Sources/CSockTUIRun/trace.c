@@ -175,10 +175,20 @@ static void forget(struct process *process, uint64_t first, uint64_t last) {
   for (uint64_t number = first; number <= last && number < (uint64_t)process->count; number++) process->files[number] = 0;
 }
 
+// An io_uring closes descriptors without a call. The process is noted before it gets one.
+static void note_rings(void) {
+  for (int id; (id = crun_ring(tracer.calls, tracer.rings)) != 0; tracer.rings++) {
+    struct process *process = id < 0 ? NULL : tracer.processes[id % MOST_NUMBERS];
+    if (process) process->shares = process->has_ring = 1;
+    else tracer.is_forgetful = 1;
+  }
+}
+
 // Finds out whether a new process has its descriptors in common with its parent, or a thread has its own, as clone(2) can
 // do. They are then read anew for each call. A child that is there no longer must not be noted, since its number can be another's.
 static void compare(struct thread *parent) {
   unsigned long id = 0;
+  note_rings();
   if (request(PTRACE_GETEVENTMSG, parent->id, 0, &id) < 0 || id == 0) return;
   long difference = syscall(SYS_kcmp, parent->id, (int)id, KCMP_FILES, 0, 0);
   if (difference < 0) {
@@ -191,15 +201,6 @@ static void compare(struct thread *parent) {
   }
   if ((difference == 0) == (crun_process((int)id) == parent->process->id)) return;
   parent->process->shares = thread_of((int)id)->process->shares = 1;
-}
-
-// An io_uring closes descriptors without a call. The process is noted before it gets one.
-static void note_rings(void) {
-  for (int id; (id = crun_ring(tracer.calls, tracer.rings)) != 0; tracer.rings++) {
-    struct process *process = id < 0 ? NULL : tracer.processes[id % MOST_NUMBERS];
-    if (process) process->shares = process->has_ring = 1;
-    else tracer.is_forgetful = 1;
-  }
 }
 
 // MARK: Children

@@ -41,6 +41,7 @@ struct EndingTests {
         Case("normal", "serve echo; S host --check port:$port", 0),
         Case("normal", "S host --once --json", 0),
         Case("normal", "S mcp < /dev/null", 0),
+        Case("normal", "S agent < /dev/null", 0),
         Case("normal", "S config", 0),
         Case("normal", "S completions fish", 0),
     ]

@@ -125,7 +125,7 @@ struct AnswerTimeTests {
             ("*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nQUIT\r\n", "PING", false), ("*2\r\n", "*2", false),
             ("*2\r\n$3\r\nGET\r\n$3\r\nk", "GET k", false), ("*0\r\n", "*0", false),
             ("*2\r\n$3\r\nGET\r\n$9999999999\r\nk", "GET", false), ("*x\r\n$3\r\nGET", "*x", false),
-            ("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$999\r\n" + String(repeating: "v", count: 226), "SET a vvv", true),
+            ("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$999\r\n" + String(repeating: "v", count: 230), "SET a vvv", true),
             ("*2\r\n$3\r\nGET\r\n$2\r\na\n\r\n", "GET a\n", false), (String(repeating: "v", count: 256), "vvv", true),
         ])
     func commands(question: String, line: String, isCut: Bool) {

@@ -49,7 +49,7 @@ package struct HostJudge: Sendable {
 
     private mutating func noteExamined(_ look: HostLook) {
         change { scene, ledger in
-            ledger.note(scene.programs.values, at: look.time)
+            ledger.note(scene.programs.values, of: look.changes?.host, at: look.time)
             // A child may have inherited it since.
             for inode in look.changes?.owners ?? [] {
                 if let id = scene.socket(inode: inode)?.id { ledger.noteHeir(true, of: id) }
@@ -82,7 +82,6 @@ package struct HostJudge: Sendable {
             scene.absorb(merge)
             ledger.absorb(scene)
         }
-        heirs = nil
         wanted = Set(ends(of: suspects()).map(\.inode))
         noteExamined(scene.look)
     }
@@ -160,6 +159,7 @@ package struct HostJudge: Sendable {
         for closing in closings {
             // The kernel reports the order only within a namespace.
             let peer = scene[closing.id].flatMap(scene.peer)
+            if let peer, peer.host != closing.host { continue }
             let isAcross = peer.map { $0.namespace != closing.namespace } ?? false
             if let verdict = rules.resetCause(closing, after: isAcross ? closed : before) {
                 resets.append((verdict, time))

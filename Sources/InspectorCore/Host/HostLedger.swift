@@ -35,7 +35,7 @@ struct HostLedger: Sendable {
     /// The inodes of sockets whose bytes were read between the last two looks.
     private(set) var consumed: Set<UInt64> = []
     /// Since when threads have run without a pause, by number, with the count of their switches.
-    private var runs: [Int32: (switches: UInt64, since: MonotonicTime, ran: Duration?)] = [:]
+    private var runs: [Int32: (switches: UInt64, since: MonotonicTime, seen: MonotonicTime, ran: Duration?)] = [:]
     /// The time of the last look. `former` holds the sockets that it reported on.
     private var time: MonotonicTime?
     private var former: Set<UInt64> = []
@@ -96,21 +96,22 @@ struct HostLedger: Sendable {
         asked.insert(id)
     }
 
-    /// Records which threads of these programs run.
-    mutating func note(_ programs: some Sequence<HostProgram>, at time: MonotonicTime) {
+    /// Records which threads of these programs run. Of several hosts, one was looked at.
+    mutating func note(_ programs: some Sequence<HostProgram>, of host: HostOrdinal?, at time: MonotonicTime) {
         let former = runs
-        runs = [:]
+        runs = host.map { host in former.filter { HostOrdinal(ofProcess: $0.key) != host } } ?? [:]
         for thread in programs.lazy.flatMap(\.process.threads) where thread.isRunning {
-            guard let switches = thread.switches else { continue }
+            guard let switches = thread.switches, host == nil || HostOrdinal(ofProcess: thread.number) == host else {
+                continue
+            }
             let before = former[thread.number].flatMap { $0.switches == switches ? $0 : nil }
-            runs[thread.number] = before ?? (switches, time, thread.ran)
+            runs[thread.number] = before ?? (switches, time, time, thread.ran)
+            runs[thread.number]?.seen = time
         }
     }
 
     /// Returns how long a thread has been seen to run without a pause, or `nil` if it does not run.
-    func running(_ thread: HostThread, until time: MonotonicTime) -> Duration? {
-        runs[thread.number].map { time - $0.since }
-    }
+    func running(_ thread: HostThread) -> Duration? { runs[thread.number].map { $0.seen - $0.since } }
 
     /// Returns how much processor time a thread has used while it was seen to run without a pause, if that is known.
     func worked(_ thread: HostThread) -> Duration? {

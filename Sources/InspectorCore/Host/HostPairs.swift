@@ -20,10 +20,14 @@ struct HostPairs: Sendable {
     /// All ends with the same addresses, such as loopback connections in several namespaces.
     private var alike: [Ends: [End]] = [:]
 
+    /// More than namespaces can have. They are not unique, and that is all that counts.
+    private static let mostAlike = 4_096
+
     mutating func insert(_ socket: HostSocket) {
         guard let key = Self.key(socket) else { return }
         let end = End(id: socket.id, namespace: socket.namespace)
-        if let other = ends.updateValue(end, forKey: key) { alike[key, default: [other]].append(end) }
+        guard let other = ends.updateValue(end, forKey: key) else { return }
+        if alike[key]?.count ?? 0 < Self.mostAlike { alike[key, default: [other]].append(end) }
     }
 
     /// Removes a socket. It must be unchanged since it was added.

@@ -127,7 +127,7 @@ extension HostFacts {
 
     /// Whether it runs another program than its parent.
     private static func isForeign(_ process: HostProcess) -> Bool {
-        if process.parent == 1 { return true }
+        if HostOrdinal.kernelProcess(process.parent) == 1 { return true }
         guard let own = process.executable, let parent = process.parentExecutable else { return false }
         return own != parent
     }

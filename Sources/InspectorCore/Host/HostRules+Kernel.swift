@@ -49,7 +49,9 @@ extension HostRules {
             "\(peer) has not answered \(title(asking, socket))", because: "no answer to SYN" + Self.timer(socket),
             for: lasting, on: [socket], by: asking)
         verdict.subject = peer
-        verdict.next = socket.peer?.host.map { "ip route get \($0)  # then firewalls, and whether that host is up" }
+        verdict.next = socket.peer?.host.map { host in
+            scene.there("ip route get \(host)", on: socket.host) + "  # then firewalls, and whether that host is up"
+        }
         return verdict
     }
 

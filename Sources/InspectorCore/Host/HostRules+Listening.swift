@@ -81,7 +81,7 @@ extension HostRules {
     /// Returns how long a listener's program has run without a pause, or `nil` if it has paused or accepted meanwhile.
     private func running(_ listener: HostSocket, _ asking: HostAsking) -> Duration? {
         guard asking.kind == .hidden, let thread = asking.process.flatMap({ scene.programs[$0.number]?.running }),
-            let time = facts.ledger.running(thread, until: scene.look.time)
+            let time = facts.ledger.running(thread)
         else { return nil }
         let hasAccepted = sockets.contains { child in
             child.inode != 0 && !child.isListening && child.transport == listener.transport

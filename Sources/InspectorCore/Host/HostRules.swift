@@ -80,10 +80,10 @@ struct HostRules {
         let hosts = Set(sockets.map(\.host) + verdict.processes.map { HostOrdinal(ofProcess: $0.number) })
         verdict.machines = hosts.sorted().compactMap { scene.look.machines[$0]?.name }
         guard hosts.count > 1 else { return verdict }
-        let isCounted = sockets.allSatisfy { socket in
-            guard let peer = scene.peer(of: socket), peer.host != socket.host else { return true }
-            return scene.pairing(socket, peer) == .counters
+        let pairings = sockets.compactMap { socket in
+            scene.peer(of: socket).flatMap { $0.host == socket.host ? nil : scene.pairing(socket, $0) }
         }
+        let isCounted = !pairings.isEmpty && pairings.allSatisfy { $0 == .counters }
         verdict.pairing = isCounted ? .counters : .addresses
         if !isCounted { verdict.severity = min(verdict.severity, .note) }
         return verdict

@@ -105,7 +105,7 @@ package struct FleetWatch {
             if polled[3 * place + 2].revents != 0 { links[place].flush() }
             if polled[3 * place].revents != 0 { receive(place) }
             // An agent that hears nothing for long ends.
-            if let asked = links[place].asked, clock.now - asked >= Self.askAgain {
+            if links[place].isOpen, let asked = links[place].asked, clock.now - asked >= Self.askAgain {
                 ask(place, taken: links[place].taken)
             }
         }

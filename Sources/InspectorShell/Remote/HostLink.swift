@@ -118,6 +118,10 @@ struct HostLink {
         if unsent.isEmpty, let ask = next { (unsent, next) = (AgentFrame.ask(ask).bytes, nil) }
         let count = unsent.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
         if count > 0 { unsent.removeFirst(count) }
+        guard count < 0, errno != EAGAIN, errno != EINTR, input >= 0 else { return }
+        // Nobody reads there.
+        close(input)
+        (input, unsent, next) = (-1, [], nil)
     }
 
     // MARK: Ends

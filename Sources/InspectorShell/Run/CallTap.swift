@@ -13,6 +13,8 @@ final class CallTap: Sendable {
         /// The numbers of the sockets' files, for those that were taken.
         var files: [UInt64] = []
         var gathering = CallGathering()
+        /// The processes that were noted to have an io_uring, each for one place of the tracer's.
+        var ringed: Set<Int> = []
         var ledger = CallLedger()
         var losses = CallLosses()
     }
@@ -52,7 +54,7 @@ final class CallTap: Sendable {
     /// Notes that a process is about to get an io_uring.
     func noteRing(of process: Int) {
         state.withLock { state in
-            guard let memory = state.memory.pointer else { return }
+            guard let memory = state.memory.pointer, state.ringed.insert(process).inserted else { return }
             crun_note_ring(memory, Int32(process))
             let rings = Set(state.losses.rings).union([process])
             if rings.count <= Self.mostRings { state.losses.rings = rings.sorted() }
@@ -80,6 +82,7 @@ final class CallTap: Sendable {
         ChildRunner.reap(tracer.process)
         collect()
         state.withLock { state in
+            state.endAll()
             crun_unmap_calls(state.memory.pointer)
             state.memory = LibraryPointer(nil)
         }
@@ -120,6 +123,17 @@ extension CallTap.State {
         losses.lost = crun_lost_calls(memory)
         losses.strangePrograms = crun_strange_programs(memory)
         losses.hiddenPrograms = crun_hidden_programs(memory)
+    }
+
+    /// Ends the calls that still wait: their threads ended with the tracer.
+    fileprivate mutating func endAll() {
+        var waiting = ledger.waiting
+        var last = files.indices.reduce(into: [Int: UInt64]()) { $0[taken[$1].thread] = files[$1] }
+        for call in taken { waiting[call.thread] = call.isWaiting ? call : nil }
+        for var call in waiting.values.sorted(by: { $0.began < $1.began }) {
+            call.state = .vanished
+            add(call, file: last.removeValue(forKey: call.thread) ?? 0)
+        }
     }
 
     /// Adds a call. Of the many that only look which descriptors are ready, nothing is kept.

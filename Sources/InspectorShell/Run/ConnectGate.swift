@@ -71,10 +71,13 @@ struct ConnectGate {
             // It waits for a word.
             shutdown(ours, Int32(SHUT_RDWR))
             forget()
+            for ended in [report.guard, report.tracer] where ended > 0 { ChildRunner.reap(ended) }
             return .refused("no file descriptors are left")
         }
         var tracer = crun_tracer(error: 0, process: 0, memory: -1, watch: -1)
         if isTraced { _ = crun_receive_tracer(ours, &tracer) }
+        // It may have died before it told.
+        if tracer.process == 0 { tracer.process = report.tracer }
         var admission: Admission
         switch probe(process, gift.filter) {
         case .success(let found): admission = found

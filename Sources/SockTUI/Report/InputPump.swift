@@ -18,10 +18,11 @@ final class InputPump: Sendable {
     /// The reason why standard input was not sent in full, or `nil` if no problem is known.
     var problem: String? { problems.withLock { $0 } }
 
-    /// Whether standard input is a pipe, a file or a socket with bytes that nobody has read.
+    /// Whether standard input is a pipe with bytes that nobody has read. A file may be what a shell's loop reads.
     static var hasBytes: Bool {
-        var count: Int32 = 0
-        return isatty(STDIN_FILENO) == 0 && ioctl(STDIN_FILENO, UInt(FIONREAD), &count) == 0 && count > 0
+        var (facts, count) = (stat(), Int32(0))
+        guard fstat(STDIN_FILENO, &facts) == 0, facts.st_mode & S_IFMT == S_IFIFO else { return false }
+        return ioctl(STDIN_FILENO, UInt(FIONREAD), &count) == 0 && count > 0
     }
 
     /// Starts sending. Returns before anything is sent.

@@ -16,6 +16,7 @@ package struct HostMerge: Sendable {
     private var lowWater: [UInt64: Int] = [:]
     private var hidden: HostLook.Hidden
     private var closingsLost: UInt64?
+    private let isAnew: Bool
 
     /// - Parameter isAnew: Whether the durations of all its sockets begin again.
     /// - Parameter isOwn: Whether the host tells of the sockets of a namespace.
@@ -23,7 +24,7 @@ package struct HostMerge: Sendable {
         _ update: HostUpdate, of host: HostOrdinal, shift: Duration, at time: MonotonicTime, isAnew: Bool,
         look: HostLook, isOwn: (UInt16) -> Bool
     ) {
-        (self.host, self.time, looked) = (host, time, update.time + shift)
+        (self.host, self.time, looked, self.isAnew) = (host, time, update.time + shift, isAnew)
         (hidden, closingsLost) = (update.hidden, update.closingsLost)
         let packing = HostPacking(host: host, shift: shift)
         told = update.told.filter { isOwn($0.namespace) }.compactMap(packing.socket)
@@ -90,11 +91,12 @@ package struct HostMerge: Sendable {
         }
     }
 
-    /// For what the host did not tell again, only time has passed.
+    /// For what the host did not tell again, only time has passed. Where its clock stood still, no one knows how much.
     private func age(_ look: inout HostLook) {
         for place in look.sockets.indices where look.sockets[place].host == host {
             let passed = looked - look.sockets[place].time
-            if passed > .zero { look.sockets[place].age(by: passed) }
+            if isAnew { look.sockets[place].time = looked }
+            if !isAnew, passed > .zero { look.sockets[place].age(by: passed) }
         }
     }
 }

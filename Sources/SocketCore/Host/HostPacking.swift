@@ -17,6 +17,7 @@ struct HostPacking {
         socket.peerInode = host.inode(own.peerInode)
         socket.listenerInode = host.inode(own.listenerInode)
         socket.time = own.time + shift
+        (socket.local, socket.peer) = (plausible(own.local, own.transport), plausible(own.peer, own.transport))
         // Sums of them must not overflow.
         socket.receiveQueue = own.receiveQueue.map { min(max(0, $0), Self.largest) }
         socket.sendQueue = own.sendQueue.map { min(max(0, $0), Self.largest) }
@@ -24,6 +25,14 @@ struct HostPacking {
     }
 
     private static let largest: Int64 = 1 << 40
+
+    /// Returns an address, unless no kernel tells it of such a socket. A text with a scope has few kinds of characters.
+    private func plausible(_ address: SocketAddress?, _ transport: HostTransport) -> SocketAddress? {
+        guard !transport.isUnix, let address, address.ip == nil else { return address }
+        guard let host = address.host, host.utf8.count <= 64 else { return nil }
+        let isPlain = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ":.%-_".contains($0)) }
+        return isPlain ? address : nil
+    }
 
     func namespace(_ own: HostNamespace) -> HostNamespace? {
         guard let ordinal = host.namespace(own.ordinal) else { return nil }

@@ -18,13 +18,19 @@ package struct AgentReader: Sendable {
     private var update: HostUpdate?
     /// The bytes of the look so far.
     private var size = 0
+    /// The threads, descriptors and entries of epoll sets of the look so far.
+    private var details = 0
     /// The arrivals of the last looks.
     private var arrivals: [MonotonicTime] = []
 
     /// The most bytes before the preamble.
     package static let mostNoise = 64 << 10
     private static let mostBytes = 64 << 20
+    /// A program with 30,000 connections is one frame of more than 1 MiB.
+    private static let largestFrame = 4 << 20
     private static let mostPrograms = 4_096
+    /// The most threads, descriptors and entries of epoll sets of a look.
+    private static let mostDetails = 1 << 20
     private static let mostSockets = 131_072
     private static let mostLooks = 10
     private static let longestName = 256
@@ -44,7 +50,7 @@ package struct AgentReader: Sendable {
             guard try skipNoise(bytes) else { return [] }
         }
         var news: [News] = []
-        while let body = try decoder.nextBody() {
+        while let body = try decoder.nextBody(limit: Self.largestFrame) {
             size += body.count
             guard size <= Self.mostBytes else { throw .malformed("a look has more than \(Self.mostBytes >> 20) MiB") }
             do throws(WireError) {
@@ -89,7 +95,10 @@ package struct AgentReader: Sendable {
         case .look(let look): try begin(look)
         case .sockets(let list): try absorb { $0.told += list }
         case .owners(let list): try absorb { $0.add(list) }
-        case .programs(let list): try absorb { $0.processes += list.map(Self.plausible) }
+        case .programs(let list):
+            details += list.reduce(0) { $0 + Self.details(of: $1) }
+            guard details <= Self.mostDetails else { throw .malformed("a look tells too much of programs") }
+            try absorb { $0.processes += list.map(Self.plausible) }
         case .closings(let list): try absorb { $0.closings += list }
         case .lookEnd(let end): return .update(try finish(end, at: time))
         case .bye(let sentence): return .bye(String(sentence.prefix(Self.longestName)))
@@ -128,8 +137,12 @@ package struct AgentReader: Sendable {
             throw .malformed("more than \(Self.mostLooks) looks arrived within a second")
         }
         whole.sent = end.sent
-        (update, size) = (nil, 0)
+        (update, size, details) = (nil, 0, 0)
         return whole
+    }
+
+    private static func details(of process: HostProcess) -> Int {
+        process.pollSets.values.reduce(process.threads.count + process.sockets.count) { $0 + ($1?.count ?? 0) }
     }
 
     /// Cuts the names of a process.

@@ -14,12 +14,26 @@ extension HostUpdate {
             return owners
         }
         return [.look(header)] + Self.chunks(told).map { .sockets($0) } + Self.chunks(owners).map { .owners($0) }
-            + Self.chunks(processes, of: 8).map { .programs($0) } + Self.chunks(closings).map { .closings($0) }
+            + Self.chunks(of: processes).map { .programs($0) } + Self.chunks(closings).map { .closings($0) }
             + [.lookEnd(end)]
     }
 
     private static func chunks<Element>(_ list: [Element], of size: Int = chunk) -> [[Element]] {
         stride(from: 0, to: list.count, by: size).map { Array(list[$0..<min($0 + size, list.count)]) }
+    }
+
+    /// Cuts a list of programs so that a frame has few descriptors, or those of one program.
+    private static func chunks(of processes: [HostProcess]) -> [[HostProcess]] {
+        var (chunks, room): ([[HostProcess]], Int) = ([], 0)
+        for process in processes {
+            let weight = process.pollSets.values.reduce(8 + process.sockets.count + process.threads.count * 8) {
+                $0 + ($1?.count ?? 0)
+            }
+            if weight > room { (chunks, room) = (chunks + [[]], chunk * 8) }
+            chunks[chunks.count - 1].append(process)
+            room -= weight
+        }
+        return chunks
     }
 
     private var header: AgentLook {
@@ -46,9 +60,9 @@ extension HostUpdate {
         (ended, namespaces, examined) = (look.ended, look.namespaces, look.examined)
         lowWater = Dictionary(zip(look.marked, look.marks)) { $1 }
         closingsLost = look.closingsLost
-        hidden.processes = look.hiddenProcesses
+        hidden.processes = max(0, look.hiddenProcesses)
         (hidden.withoutCalls, hidden.reason) = (look.hiddenCalls, look.hiddenReason.map { String($0.prefix(120)) })
-        (hidden.sockets, hidden.namespaces) = (look.hiddenSockets, look.hiddenNamespaces)
+        (hidden.sockets, hidden.namespaces) = (max(0, look.hiddenSockets), max(0, look.hiddenNamespaces))
         hidden.tables = Set(SocketTable.allCases.filter { look.hiddenTables.contains($0.title) })
     }
 

@@ -188,7 +188,7 @@ struct ExchangeFaultTests {
 
     @Test("what is edited at a breakpoint belongs to the exchange of the bytes that it replaces")
     func editing() throws {
-        var talk = try Talk("on exchange 2 insert -", "on exchange 2 downstream limit 3")
+        var talk = try Talk("on exchange 2 upstream insert -", "on exchange 2 downstream limit 3")
         talk.faults.add(NumberedBreak(1, try Breakpoint.parse("upstream on match bc")))
         talk.faults.add(NumberedBreak(2, try Breakpoint.parse("downstream on match bc")))
         talk.ask("q1")
@@ -200,7 +200,8 @@ struct ExchangeFaultTests {
         #expect(talk.toServer == "q1-aXmore", "its exchange goes on, and nothing is inserted again")
         talk.answer("abc")
         talk.absorb(talk.faults.release(.edit(Array("YZ!".utf8)), .downstream, talk.now))
-        #expect(talk.toClient == "a1aYZ" && talk.faults.snapshot.droppedBytes == 6)
+        #expect(talk.toClient == "a1aYZ")
+        #expect(talk.faults.snapshot.droppedBytes == 6)
     }
 
     @Test("that requests overlap is said as long as there is a rule by exchange")

@@ -211,7 +211,7 @@ struct WaitChains {
         _ program: HostProgram, _ question: WaitQuestion
     ) -> (thread: HostThread, time: Duration)? {
         let running = program.process.threads.compactMap { thread in
-            facts.ledger.running(thread, until: scene.look.time).map { (thread: thread, time: $0) }
+            facts.ledger.running(thread).map { (thread: thread, time: $0) }
         }
         guard let longest = running.max(by: { $0.time < $1.time }), longest.time >= Self.moment else { return nil }
         let time = min(longest.time, question.age ?? longest.time)

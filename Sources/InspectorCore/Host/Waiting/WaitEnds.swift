@@ -99,7 +99,7 @@ struct WaitEnds {
 
     private func call(of thread: HostThread, _ program: HostProgram, _ owner: HostLook.Owner, isOnly: Bool) -> WaitEnd {
         let who = isOnly ? "" : "the thread of its event loop "
-        let name = thread.call?.name ?? ""
+        let name = HostScene.safe(thread.call?.name ?? "")
         var found: WaitEnd
         if thread.state == UInt8(ascii: "D") {
             found = end(.disk, "\(who)waits for disk I/O or another device (state D, \(thread.words))", of: owner)
