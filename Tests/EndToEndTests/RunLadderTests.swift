@@ -28,11 +28,12 @@ struct RunLadderTests {
     #endif
     private static let duplicate = 438
 
-    private static func run(refusing numbers: [Int], _ words: [String]) throws -> (
+    private static func run(refusing numbers: [Int], _ words: [String], options: [String] = []) throws -> (
         outcome: ChildProcess.Outcome, report: Report
     ) {
+        let program = ["--", Program.path, "run", "--json"] + options + ["--"]
         let outcome = try ChildProcess.run(
-            ["python3", "-c", refusal] + numbers.map(String.init) + ["--", Program.path, "run", "--json", "--"] + words,
+            ["python3", "-c", refusal] + numbers.map(String.init) + program + words,
             environment: Program.environment(try Program.folder()))
         return (outcome, try Report(outcome.output))
     }
@@ -87,5 +88,9 @@ struct RunLadderTests {
         #expect(outcome.errors.contains(sentence), "\(outcome.errors)")
         let child = report.lines("child").last
         #expect(child?["via"] == .string("http") && child?["connections"] == .number(1))
+        let traced = try Self.run(refusing: numbers, words, options: ["--calls"])
+        #expect(traced.outcome.status == 7 && traced.report.lines("call").isEmpty)
+        let addition = sentence.dropLast() + "; its calls are not shown\n"
+        #expect(traced.outcome.errors.contains(addition), "\(traced.outcome.errors)")
     }
 }
