@@ -44,7 +44,7 @@ final class TalkingNamespace {
 
     init() throws {
         peer = try Peer(["unshare", "-n", "python3", "-c", Self.script])
-        try #require(eventually(within: .seconds(30)) { self.peer.text.contains("ready") }, "\(peer.complaints)")
+        try #require(eventually { self.peer.text.contains("ready") }, "\(peer.complaints)")
     }
 
     func tell(_ word: String) throws {
@@ -138,7 +138,7 @@ struct CaptureTests {
         let process = Double(talk.peer.process)
         func ends() -> Value { (try? Report(program.text).sockets.first)??["ends"] ?? .null }
         #expect(
-            eventually(within: .seconds(30)) {
+            eventually {
                 let (client, server) = (ends()["client"], ends()["server"])
                 return client["host"]["process"].number == process && server["host"]["process"].number == process
                     && server["host"]["unread_bytes"].number == 8 && client["host"]["unread_bytes"].number == 0
@@ -160,7 +160,7 @@ struct CaptureTests {
         func dropped() -> Double {
             (try? Report(program.text).lines("program").last)??["dropped_packets"].number ?? 0
         }
-        try #require(eventually(within: .seconds(30)) { dropped() > 0 }, "\(program.complaints)")
+        try #require(eventually { dropped() > 0 }, "\(program.complaints)")
         try Self.end(program)
         #expect(program.complaints.contains("packets lost by the kernel"), "\(program.complaints)")
         let opened = try Program.run("open", file, "--json")

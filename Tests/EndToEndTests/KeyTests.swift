@@ -123,7 +123,7 @@ private final class KeyPress {
         try press(Self.name(key))
         for step in wanted.behind { try press(step) }
         let comment: Comment = "\(key.label) in \(place)"
-        #expect(try eventually(within: .seconds(10)) { try isAsWanted(wanted) }, "\(comment)\n\(tmux.picture)")
+        #expect(try eventually { try isAsWanted(wanted) }, "\(comment)\n\(tmux.picture)")
     }
 
     private func isAsWanted(_ wanted: KeyCase) throws -> Bool {

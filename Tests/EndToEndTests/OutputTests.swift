@@ -112,7 +112,7 @@ struct OutputTests {
                 return waiting > 32 << 10 && ContinuousClock.now - since > .milliseconds(700)
             })
         kill(process, signal)
-        let hasEnded = eventually(within: .seconds(30)) { peer.complaints.contains("ended \(128 + signal)\n") }
+        let hasEnded = eventually { peer.complaints.contains("ended \(128 + signal)\n") }
         #expect(hasEnded, "\(peer.complaints)")
     }
 
@@ -140,7 +140,7 @@ struct OutputTests {
         // No room for another line.
         while write(pipe, [0x0A], 1) == 1 {}
         kill(process, SIGINT)
-        let hasEnded = eventually(within: .seconds(30)) { peer.complaints.contains("ended \(128 + SIGINT)\n") }
+        let hasEnded = eventually { peer.complaints.contains("ended \(128 + SIGINT)\n") }
         #expect(hasEnded, "\(peer.complaints)")
     }
 }

@@ -67,7 +67,7 @@ enum Asking {
     /// Starts it and waits until all its threads were told to begin.
     static func start(_ prefix: [String] = []) throws -> (program: RunningProgram, lines: [Line]) {
         let program = try RunningProgram(prefix + ["python3", "-c", script])
-        guard eventually(within: .seconds(30), { program.text.contains("ready\n") }) else {
+        guard eventually({ program.text.contains("ready\n") }) else {
             throw NotReady(text: program.text)
         }
         let lines = program.text.split(separator: "\n").compactMap { line -> Line? in

@@ -86,7 +86,7 @@ struct OwnerTests {
         let program = try RunningProgram(["python3", "-c", script])
         let stat = "/proc/\(program.process)/stat"
         #expect(
-            eventually(within: .seconds(30)) {
+            eventually {
                 ProcessStat((try? HostSystem.live.read(stat, 0, 4_096)) ?? [])?.state == UInt8(ascii: "Z")
             }, "\(program.text)")
         let descriptor = try #require(program.text.split(separator: "\n").first.flatMap { Int32($0) })

@@ -21,7 +21,7 @@ final class TLSEnd {
         try end.socket.connect(
             to: .tcp(host: "127.0.0.1", port: port), timeout: .seconds(10),
             tls: settings.with { $0.handshakeTimeout = .seconds(30) })
-        try #require(eventually(within: .seconds(40)) { recorder.calls.contains(.secured) || recorder.isDisconnected })
+        try #require(eventually { recorder.calls.contains(.secured) || recorder.isDisconnected })
         return end
     }
 
@@ -37,7 +37,7 @@ final class TLSEnd {
         /// Waits until TLS established with the program, or has failed.
         func accepted() throws -> TLSEnd {
             let told = reception.serverSide
-            try #require(eventually(within: .seconds(40)) { told.calls.contains(.secured) || told.isDisconnected })
+            try #require(eventually { told.calls.contains(.secured) || told.isDisconnected })
             return TLSEnd(reception.engine, reception.sockets[0], told)
         }
     }
@@ -46,7 +46,7 @@ final class TLSEnd {
     func line(tag: Int = 1) throws -> String {
         let before = recorder.received.count
         socket.read(ReadRequest(.delimiter([10], limit: 65_536), timeout: .seconds(30), tag: tag))
-        try #require(eventually(within: .seconds(40)) { recorder.received.count > before || recorder.isDisconnected })
+        try #require(eventually { recorder.received.count > before || recorder.isDisconnected })
         return String(decoding: recorder.received.dropFirst(before), as: UTF8.self)
     }
 }

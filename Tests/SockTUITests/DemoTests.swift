@@ -58,7 +58,7 @@ private final class Watch {
     /// Looks once a tick until a snapshot is so, long enough for a few rounds of the whole demo.
     func sees(_ condition: (EngineSnapshot) -> Bool) -> Bool {
         var next = ContinuousClock.now
-        return eventually(within: .seconds(50)) {
+        return eventually {
             guard ContinuousClock.now >= next else { return false }
             next = ContinuousClock.now + .milliseconds(20)
             return condition(look())

@@ -85,24 +85,23 @@ final class RunLoopTests {
         loop.start([])
         for _ in 0..<5 { loop.pass() }
         #expect(engine.asked.withLock { $0.snapshots } == 1)
-        let begin = ContinuousClock.now
         loop.handle([.key(.control("c"))])
         #expect(loop.ending == .quit)
-        #expect(ContinuousClock.now - begin < .milliseconds(100))
     }
 
-    @Test("snapshots are asked for about ten times a second")
+    @Test("snapshots are asked for again and again, at most about ten times a second")
     func rate() {
         let loop = loop()
         loop.start([])
         let begin = ContinuousClock.now
-        while ContinuousClock.now < begin + .milliseconds(1000) {
+        var count: Int { engine.asked.withLock { $0.snapshots } }
+        let isRepeated = eventually {
             loop.pass()
             engine.answer()
+            return count >= 10
         }
         let tenths = (ContinuousClock.now - begin).inSeconds * 10
-        let count = Double(engine.asked.withLock { $0.snapshots })
-        #expect(count <= tenths + 3 && count >= tenths / 2)
+        #expect(isRepeated && Double(count) <= tenths + 3)
     }
 
     @Test("a signal ends the loop as that signal, the first one counts")
@@ -128,12 +127,12 @@ final class RunLoopTests {
         let loop = loop()
         loop.start([])
         loop.pass()
-        let engine = engine
-        let begin = ContinuousClock.now
+        var entry = pollfd(fd: inbox.readEnd, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&entry, 1, 0) == 0)
         engine.answer()
+        #expect(poll(&entry, 1, 0) == 1, "what a pass waits for")
         loop.pass()
-        #expect(ContinuousClock.now - begin < .milliseconds(90))
-        #expect(inbox.take().isEmpty)
+        #expect(inbox.take().isEmpty && poll(&entry, 1, 0) == 0)
     }
 
     @Test("many messages, one byte in the pipe")

@@ -15,7 +15,7 @@ struct TLSLineTests {
         try pair.startTLS()
         pair.server.read(ReadRequest(.length(1_000), tag: 1))
         pair.client.write([UInt8](repeating: 5, count: 1_000), tag: 1)
-        #expect(eventually(within: .seconds(30)) { pair.serverSide.received.count == 1_000 })
+        #expect(eventually { pair.serverSide.received.count == 1_000 })
         #expect(pair.clientSide.calls == [.connected, .secured, .wrote(tag: 1)])
         // Every turn has its cause: a byte that came, or something that was asked here.
         let bytes = UInt64(pair.up.copy.count + pair.down.copy.count)
@@ -124,7 +124,7 @@ struct TLSLineTests {
         #expect(pair.clientSide.failures.map(\.tag) == [2])
         pair.up.set { $0.most = .max }
         pair.server.read(ReadRequest(.length(bytes.count + 3), tag: 1))
-        #expect(eventually(within: .seconds(30)) { pair.serverSide.received.count == bytes.count + 3 })
+        #expect(eventually { pair.serverSide.received.count == bytes.count + 3 })
         #expect(pair.serverSide.received == bytes + Array("end".utf8))
     }
 

@@ -25,7 +25,7 @@ public struct ChildProcess {
     /// - Parameter environment: variables to set beside those of this process; nil: to unset.
     /// - Throws: `Failure` when it cannot be started or does not end.
     public static func run(
-        _ words: [String], environment: [String: String?] = [:], limit: Duration = .seconds(60)
+        _ words: [String], environment: [String: String?] = [:], limit: Duration = .seconds(240)
     ) throws -> Outcome {
         let files = try (0..<2).map { _ in try scratchFile() }
         defer { files.forEach { close($0) } }

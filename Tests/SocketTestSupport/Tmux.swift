@@ -61,12 +61,12 @@ public final class Tmux {
     public func command(_ words: String...) throws -> String { try ask(words) }
 
     /// Waits until the screen holds this text; false when it does not in time.
-    public func waitFor(_ text: String, within limit: Duration = .seconds(20)) throws -> Bool {
+    public func waitFor(_ text: String, within limit: Duration = .seconds(100)) throws -> Bool {
         try eventually(within: limit) { try self.text().contains(text) }
     }
 
     /// Waits until a value is this; false when it does not come about in time.
-    public func waitFor(_ format: String, toBe value: String, within limit: Duration = .seconds(20)) throws -> Bool {
+    public func waitFor(_ format: String, toBe value: String, within limit: Duration = .seconds(100)) throws -> Bool {
         try eventually(within: limit) { try self.format(format) == value }
     }
 
