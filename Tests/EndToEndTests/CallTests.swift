@@ -118,7 +118,7 @@ struct CallTests {
     func deaths() throws {
         let outcome = try ChildProcess.run(
             ["python3", "-c", CallScripts.deaths, Program.path, folder.path],
-            environment: Program.environment(folder.path), limit: .seconds(120))
+            environment: Program.environment(folder.path))
         #expect(
             outcome.output == """
                 the program went on without socktui

@@ -59,7 +59,7 @@ struct RelayedProgramsTests {
             [
                 "redis-benchmark", "-p", "\(through.port)", "-n", "2000", "-c", "20", "-P", "4", "-d", "3000", "-t",
                 "set,get", "--csv",
-            ], limit: .seconds(180))
+            ])
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("\"SET\"") && outcome.output.contains("\"GET\""), "\(outcome)")
         #expect(eventually { through.engine.snapshot().sockets.allSatisfy { $0.phase != .connected } })

@@ -44,7 +44,7 @@ enum WebSocketPeer: String, CaseIterable, CustomTestStringConvertible {
     /// Runs its client against this port to its end; it says `ok` when all was as it should be.
     func call(_ port: UInt16) throws -> ChildProcess.Outcome {
         let folder = try TemporaryFolder()
-        return try ChildProcess.run(words(client, folder, ["\(port)"]), limit: .seconds(60))
+        return try ChildProcess.run(words(client, folder, ["\(port)"]))
     }
 
     private var server: String {

@@ -34,7 +34,7 @@ struct CapturedWire {
 
     private func run(_ words: String...) throws {
         let outcome = try ChildProcess.run(
-            ["python3", "-c", Self.script, folder.path] + words, limit: .seconds(120))
+            ["python3", "-c", Self.script, folder.path] + words)
         guard outcome.status == 0 else { throw Failed(outcome: outcome) }
     }
 

@@ -152,7 +152,7 @@ struct OddCaptureTests {
         let follow = (0..<streams).flatMap { ["-z", "follow,tcp,raw,\($0)"] }
         let outcome = try ChildProcess.run(
             ["tshark", "-n", "-r", path, "-o", "ipv6.tso_support:TRUE", "-Y", "tcp.len", "-T", "fields"] + fields
-                + follow, limit: .seconds(60))
+                + follow)
         let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
         var found: [UInt16: Reading] = [:]
         var ports: [Int: UInt16] = [:]
