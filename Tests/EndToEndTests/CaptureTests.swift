@@ -49,7 +49,7 @@ final class TalkingNamespace {
 
     func tell(_ word: String) throws {
         try peer.write(word + "\n")
-        try #require(eventually(within: .seconds(60)) { self.peer.text.contains("did \(word)\n") })
+        try #require(eventually { self.peer.text.contains("did \(word)\n") })
     }
 
     /// A command line in it.

@@ -61,7 +61,7 @@ struct RunTableTests {
             ]
             let words = (flags + ["skip-grant-tables", "skip-log-error"] + options).map { "--\($0)" }
             let database = try Peer(["mariadbd"] + words)
-            let isReady = eventually(within: .seconds(60)) {
+            let isReady = eventually {
                 database.hasEnded || access("\(path)/tools/mysql.sock", F_OK) == 0
             }
             try #require(isReady && !database.hasEnded, "\(database.complaints)")

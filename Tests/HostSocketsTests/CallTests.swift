@@ -13,7 +13,7 @@ struct CallTests {
         let observer = HostObserver()
         for line in lines {
             var last: HostProcess?
-            let isThere = try eventually(within: .seconds(60)) {
+            let isThere = try eventually {
                 var look = try observer.look()
                 observer.examine(&look, process: program.process)
                 last = look.processes[program.process]

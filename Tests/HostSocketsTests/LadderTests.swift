@@ -58,7 +58,7 @@ struct LadderTests {
         let observer = HostObserver(system, readsCalls: readsCalls)
         var look = try observer.look()
         var looks = 0
-        _ = try eventually(within: .seconds(60)) {
+        _ = try eventually {
             look = try observer.look()
             observer.examine(&look, process: program.process)
             looks += 1

@@ -65,11 +65,11 @@ struct ListingTests {
     @Test("each socket is listed once, with its state, its queues and its owners")
     func listing() throws {
         let program = try RunningProgram(["python3", "-c", Self.script])
-        #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")
+        #expect(eventually { program.text.contains("ready") }, "\(program.text)")
         let observer = HostObserver(namespace: program.process)
         var (ours, theirs): ([Line], [Line]) = ([], [])
         // Acknowledgements may still be under way.
-        let isEqual = try eventually(within: .seconds(60)) {
+        let isEqual = try eventually {
             var look = try observer.look()
             observer.examine(&look, inodes: Set(look.sockets.map(\.inode)), reads: false)
             let answer = try ChildProcess.run(["nsenter", "-n", "-t", "\(program.process)", "ss", "-tuxanpHO"])
@@ -84,10 +84,17 @@ struct ListingTests {
     @Test("the ends of a connection name each other, in IPv4 also where one is an IPv6 socket; names are told")
     func pairing() throws {
         let program = try RunningProgram(["python3", "-c", Self.script])
-        #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")
-        let look = try HostObserver(namespace: program.process).look()
-        let connected = look.sockets.filter { $0.transport == .tcp && !$0.isListening }
-        #expect(connected.count == 10)
+        #expect(eventually { program.text.contains("ready") }, "\(program.text)")
+        let observer = HostObserver(namespace: program.process)
+        var look = try observer.look()
+        var connected: [HostSocket] = []
+        // Acknowledgements may still be under way.
+        let isWhole = try eventually {
+            look = try observer.look()
+            connected = look.sockets.filter { $0.transport == .tcp && !$0.isListening }
+            return connected.contains { $0.state == .closeWait } && connected.allSatisfy { $0.tcp?.received != nil }
+        }
+        #expect(isWhole && connected.count == 10)
         for socket in connected {
             #expect(connected.count { $0.local == socket.peer && $0.peer == socket.local } == 1, "\(socket)")
             #expect(socket.tcp?.received != nil && socket.memory != nil && socket.congestion != nil)

@@ -40,7 +40,7 @@ struct OwnerTests {
         #expect(try owners(observer, old) == [owner])
         dup2(second.near, first.near)
         #expect(try owners(observer, old) == [])
-        #expect(try eventually(within: .seconds(60)) { try owners(observer, new).contains(owner) })
+        #expect(try eventually { try owners(observer, new).contains(owner) })
         for descriptor in [first.near, first.far, second.near, second.far] { close(descriptor) }
         #expect(try owners(observer, new) == [])
     }

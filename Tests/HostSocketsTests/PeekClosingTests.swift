@@ -84,7 +84,7 @@ struct PeekClosingTests {
                 line = text.firstIndex(of: 10).map { text[..<$0] }
                 return line != nil
             }
-            _ = eventually(within: .seconds(60)) {
+            _ = eventually {
                 for _ in 0..<20 where !isThere() { work?() }
                 return isThere()
             }
@@ -153,8 +153,10 @@ struct PeekClosingTests {
             Self.variable,
             "\(delays.count) FINs, median \(delays[delays.count / 2] * 1e6) us, 99th "
                 + "\(delays[delays.count * 99 / 100] * 1e6) us, worst \(worst * 1e6) us")
-        // A busy machine may keep a program from running between its clock and its close.
-        #expect(delays.count { $0 > Self.limit } * 100 <= delays.count, "worst \(worst) s")
+        // A busy machine may keep a program from running between its clock and its close, the more so where other tests
+        // run. A look that kept the socket open would make half of them late.
+        let share = getenv(Self.variable) == nil ? 10 : 100
+        #expect(delays.count { $0 > Self.limit } * share <= delays.count, "worst \(worst) s")
     }
 
     /// `1700000000.123456 IP 127.0.0.1.4567 > 127.0.0.1.33: Flags [F.], seq 1`, by the two ports.
@@ -183,8 +185,10 @@ struct PeekClosingTests {
             watched[try program.round(kind, isPeeked: true).seen, default: 0] += 1
         }
         Rounds.tell(Self.variable, "\(kind): alone \(alone), watched \(watched)")
-        #expect(alone.count == 1)
-        let same = alone.keys.first.flatMap { watched[$0] } ?? 0
-        #expect(kind == "reset" ? same == Self.rounds : same * 50 >= Self.rounds * 49, "\(alone) \(watched)")
+        let usual = try #require(alone.max { $0.value < $1.value })
+        let same = watched[usual.key] ?? 0
+        // What answers a datagram may come a moment after the call that sent it, with a look or without.
+        let least = kind == "reset" ? Self.rounds : Self.rounds - max(2, Self.rounds / 50)
+        #expect(usual.value >= least && same >= least, "\(alone) \(watched)")
     }
 }

@@ -61,7 +61,7 @@ struct PeekTests {
         let inode = Self.inode(descriptor)
         var found: HostSocket?
         #expect(
-            try eventually(within: .seconds(60)) {
+            try eventually {
                 found = try observer.look().sockets.first { $0.inode == inode }
                 return found?.receiveQueue ?? 0 > 0
             })

@@ -113,7 +113,7 @@ struct FrozenProgramTests {
         try client.write("go\n")
         var watch = HostWatch(HostOptions(), LintSettings())
         var lines: [String] = [], accused: [String] = []
-        let isTold = try eventually(within: .seconds(60)) {
+        let isTold = try eventually {
             try watch.settle(span: .zero) { $0.local?.port == port || $0.peer?.port == port }
             guard let answer = HostAnswer(.port(port), [], watch.look, watch.judge) else { return false }
             lines = answer.lines

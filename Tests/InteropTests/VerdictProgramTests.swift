@@ -55,7 +55,7 @@ struct VerdictProgramTests {
         /// Looks until something of this name is found.
         func finding(_ lint: String, where holds: (Verdict) -> Bool = { _ in true }) -> Verdict? {
             var finding: Verdict?
-            _ = eventually(within: .seconds(60)) {
+            _ = eventually {
                 finding = look().first(.max, selected: nil).first { $0.lint == lint && holds($0) }
                 return finding != nil
             }
@@ -63,7 +63,7 @@ struct VerdictProgramTests {
         }
 
         /// Looks until this many things are urgent: who is at the other ends is found a look later than the wait for them.
-        func isUrgent(_ count: Int) -> Bool { eventually(within: .seconds(60)) { look().urgent == count } }
+        func isUrgent(_ count: Int) -> Bool { eventually { look().urgent == count } }
 
         /// Whether the other end of a leg holds unread bytes, and a look has taken that in. Asked first: what is found
         /// during a look is taken in by the next one.
@@ -154,7 +154,7 @@ struct VerdictProgramTests {
                 $0.subject?.contains("[\(server.process)]") == true && $0.sentence.hasSuffix("it has read the FIN")
             })
         #expect(finding.severity == .note)
-        #expect(eventually(within: .seconds(60)) { watch.look().first(.max, selected: nil).count == 1 })
+        #expect(eventually { watch.look().first(.max, selected: nil).count == 1 })
         #expect(eventually { client.hasEnded })
     }
 

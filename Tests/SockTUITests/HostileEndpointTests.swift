@@ -35,8 +35,12 @@ struct HostileEndpointTests {
         let liar = Liar(hello)
         let listener = SocketListener(engine: SocketEngine(), delegate: liar)
         try listener.listen(on: .unix(path: folder.path + "/1-1.sock"))
-        let entries = AttachablePrograms.list(in: folder.path)
-        #expect(entries.map(\.program) == ["liar"])
+        var entries: [AttachablePrograms.Entry] = []
+        let hasAnswered = eventually {
+            entries = AttachablePrograms.list(in: folder.path)
+            return entries.first?.hello != nil
+        }
+        #expect(hasAnswered && entries.map(\.program) == ["liar"])
         #expect(entries.map(\.process) == [Int(getpid())])
     }
 

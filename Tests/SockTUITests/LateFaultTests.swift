@@ -87,12 +87,16 @@ struct LateFaultTests {
     func lateApart() throws {
         let carrier = Carrier()
         let faults = RelayFaults(seed: 1, connection: 1, began: .zero, delayBuffer: 1_000)
-        let faulted = FaultedPair(faults, of: carrier, on: DispatchQueue(label: "faults"))
+        let queue = DispatchQueue(label: "faults")
+        let faulted = FaultedPair(faults, of: carrier, on: queue)
         faulted.add(
-            [NumberedFault(1, try .parse("slice 2")), NumberedFault(2, try .parse("upstream latency 50ms"))], after: nil
+            [NumberedFault(1, try .parse("slice 2")), NumberedFault(2, try .parse("upstream latency 1s"))], after: nil
         )
-        faulted.receive([1, 2, 3], from: .client)
-        faulted.remove(rule: 1)
+        // The queue's own turn, so that the latency does not end between the two.
+        queue.sync {
+            faulted.receive([1, 2, 3], from: .client)
+            faulted.remove(rule: 1)
+        }
         #expect(eventually { carrier.written.withLock { $0 } == [1, 2, 3] })
         #expect(carrier.apart.withLock { $0 } == [])
     }

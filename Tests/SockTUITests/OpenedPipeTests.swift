@@ -38,7 +38,7 @@ struct OpenedPipeTests {
 
         init() throws {
             var ends: [Int32] = [0, 0]
-            try #require(pipe(&ends) == 0)
+            try #require(pipe2(&ends, O_CLOEXEC) == 0)
             (reading, writing) = (ends[0], ends[1])
         }
 

@@ -26,7 +26,7 @@ private final class OpenSocket {
 struct StartTests {
     @Test("a listener of this process is found with its program")
     func own() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(listener) }
         try #require(listen(listener, 1) == 0)
         // However many the other tests of this process have meanwhile.
@@ -54,8 +54,8 @@ struct StartTests {
     @Test("a listener says which program has its address")
     func holders() throws {
         let reception = try Reception(accepting: Recorder())
-        let holder = try #require(AddressInUse.holder(of: reception.port, host: "127.0.0.1"))
-        #expect(holder.hasSuffix("[\(getpid())] uses 127.0.0.1:\(reception.port)"))
+        let words = "[\(getpid())] uses 127.0.0.1:\(reception.port)"
+        #expect(eventually { AddressInUse.holder(of: reception.port, host: "127.0.0.1")?.hasSuffix(words) == true })
         #expect(AddressInUse.holder(of: reception.port, host: "") != nil)
         #expect(AddressInUse.holder(of: reception.port, host: "127.0.0.9") == nil)
         #expect(AddressInUse.holder(of: try Peer.freePort(), host: "127.0.0.1") == nil)
@@ -87,13 +87,18 @@ struct StartTests {
         let engine = SocketEngine()
         let inspection = try SocketInspection.serve(
             engine, rights: .watch, folder: folder.path, program: "zz-chatd")
-        let entries = AttachablePrograms.list(in: folder.path)
+        var entries: [AttachablePrograms.Entry] = []
+        let hasAnswered = eventually {
+            entries = AttachablePrograms.list(in: folder.path)
+            return entries.contains { $0.hello != nil }
+        }
+        #expect(hasAnswered)
         #expect(entries.count == stopped.count + 1)
         #expect(entries.count { $0.hello == nil } == stopped.count)
         #expect(entries.first { $0.hello != nil }?.program == "zz-chatd")
         let table = AttachablePrograms.table(entries)
         #expect(table.contains("does not answer") && table.contains("zz-chatd"))
-        #expect(try AttachablePrograms.paths(for: "zz-chatd", in: folder.path) == [inspection.path])
+        #expect(eventually { (try? AttachablePrograms.paths(for: "zz-chatd", in: folder.path)) == [inspection.path] })
         withExtendedLifetime((engine, stopped)) {}
     }
 

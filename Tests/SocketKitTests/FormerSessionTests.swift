@@ -27,7 +27,7 @@ import Testing
             }
             begun.withLock { $0 = result }
         }
-        #expect(await eventually(within: .seconds(60)) { begun.withLock { $0 != nil } })
+        #expect(await eventually { begun.withLock { $0 != nil } })
         return try #require(begun.withLock { $0 }).get()
     }
 
@@ -99,7 +99,7 @@ import Testing
             #expect(throws: SocketError.self) { try socket.bind(to: place) }
             refused.withLock { $0 = true }
         }
-        #expect(await eventually(within: .seconds(60)) { refused.withLock { $0 } })
+        #expect(await eventually { refused.withLock { $0 } })
         #expect(await eventually { heard.answers.withLock { $0 } == [nil] })
     }
 

@@ -54,6 +54,7 @@ package final class ConnectedPair {
         try check(kernel.connect(client, to: address) == 0 ? 0 : -1)
         let accepted = accept(listener, nil, nil)
         try check(accepted)
+        _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         return (accepted, client)
     }
 

@@ -50,6 +50,6 @@ package final class Flood: Sendable {
     /// Lets it end at the next whole unit, and close; true when it has.
     package func stop() -> Bool {
         state.withLock { $0.isStopping = true }
-        return eventually(within: .seconds(60)) { state.withLock { $0.isOver } }
+        return eventually { state.withLock { $0.isOver } }
     }
 }

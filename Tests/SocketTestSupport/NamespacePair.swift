@@ -45,6 +45,7 @@ package final class NamespacePair {
             server = socket.create_server(("10.9.0.2", 9000))
             os.write(there, b"2")
             far, _ = server.accept()
+            os.write(there, b"3")
             while True: signal.pause()
         kept = own()
         os.read(up_in, 1)
@@ -52,6 +53,7 @@ package final class NamespacePair {
         up("va", "10.9.0.1")
         os.write(down, b"1"); os.read(up_in, 1)
         client = socket.create_connection(("10.9.0.2", 9000))
+        os.read(up_in, 1)  # until it is accepted, the server's end is nobody's
         print("ready", child, flush=True)
         try: client.sendall(bytes(64 << 20))
         except OSError: client.close()
@@ -60,7 +62,7 @@ package final class NamespacePair {
 
     package init() throws {
         let program = try RunningProgram(["python3", "-c", Self.script])
-        _ = eventually(within: .seconds(60)) { program.text.contains("ready") && program.text.hasSuffix("\n") }
+        _ = eventually { program.text.contains("ready") && program.text.hasSuffix("\n") }
         let words = program.text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, words[0] == "ready", let child = Int32(words[1]) else {
             throw NotReady(text: program.text)

@@ -64,6 +64,11 @@ package final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
         calls.flatMap { call -> [UInt8] in if case .read(let bytes, _) = call { bytes } else { [] } }
     }
 
+    /// How many these are, without joining them.
+    package var receivedCount: Int {
+        calls.reduce(0) { if case .read(let bytes, _) = $1 { $0 + bytes.count } else { $0 } }
+    }
+
     /// Whether the session is over.
     package var isDisconnected: Bool {
         calls.contains { if case .disconnected = $0 { true } else { false } }

@@ -48,6 +48,7 @@ package final class RawPeer: Sendable {
     fileprivate init(accepting listener: Int32) throws {
         let accepted = accept(listener, nil, nil)
         guard accepted >= 0 else { throw PeerFailure(errno: errno) }
+        _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         descriptor = accepted
     }
 

@@ -27,9 +27,11 @@ package enum AttachablePrograms {
         let end = ContinuousClock.now + patience
         while questions.contains(where: \.isOpen) {
             var polled = questions.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-            let left = (end - ContinuousClock.now).wholeNanoseconds / 1_000_000
-            guard left > 0, poll(&polled, nfds_t(polled.count), Int32(left)) >= 0 || errno == EINTR else { break }
+            // What has come is read also if this program itself was held up for as long.
+            let left = max(0, (end - ContinuousClock.now).wholeNanoseconds / 1_000_000)
+            guard poll(&polled, nfds_t(polled.count), Int32(left)) >= 0 || errno == EINTR else { break }
             for index in questions.indices where polled[index].revents != 0 { questions[index].readAnswer() }
+            if left == 0 { break }
         }
         return questions.compactMap(\.entry)
     }

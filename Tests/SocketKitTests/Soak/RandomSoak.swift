@@ -222,7 +222,7 @@ final class RandomSoak {
             client.open()
             socket.disconnect()
         }
-        let isSettled = eventually(within: .seconds(60)) {
+        let isSettled = eventually {
             clients.allSatisfy { $0.client.state.withLock { $0.isIdle && $0.open.isEmpty } } && server.count == 0
         }
         return isSettled && engines.allSatisfy { engine in eventually { engine.isAtRest } }

@@ -34,7 +34,7 @@ extension Soak {
         let client = try Peer(["python3", "-c", manyClients, "\(port)", "\(connections)", "\(rounds)", "\(size)"])
         // Both ends say so themselves: all connections stand at once before the first byte is sent.
         try #require(
-            eventually(within: .seconds(60)) { client.hasEnded || server.count == connections }, "\(client.complaints)")
+            eventually { client.hasEnded || server.count == connections }, "\(client.complaints)")
         let connected = seconds(since: start)
         let perConnection = ((residentKiB() - before.1) << 10) / connections
         try client.write("go\n")

@@ -109,8 +109,8 @@ struct TLSBytesStatements {
         #expect(Int(picture.sent) >= done)
         pair.server.read(ReadRequest(.length(bytes.count), tag: 1))
         pair.up.set { $0.most = .max }
-        #expect(eventually(within: .seconds(60)) { pair.clientSide.calls.contains(.wrote(tag: 1)) })
-        #expect(eventually(within: .seconds(60)) { pair.serverSide.received.count == bytes.count })
+        #expect(eventually { pair.clientSide.calls.contains(.wrote(tag: 1)) })
+        #expect(eventually { pair.serverSide.received.count == bytes.count })
         let increments = pair.clientSide.calls.compactMap { call -> Int? in
             if case .wrotePartial(let count, tag: 1) = call { count } else { nil }
         }
