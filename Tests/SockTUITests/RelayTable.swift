@@ -2,6 +2,7 @@ import Glibc
 import InspectorCore
 import SocketKit
 import SocketTestSupport
+import Testing
 
 @testable import InspectorShell
 @testable import SockTUI
@@ -36,6 +37,14 @@ final class TablePeer {
     /// Sends until nothing has moved for a while.
     func fill() {
         while isReady(Int16(POLLOUT), within: 200), send(65_536) {}
+    }
+
+    /// Whether all that was sent is acknowledged, and more waits for the peer's window.
+    var isStuck: Bool {
+        var (queued, unsent) = (Int32(0), Int32(0))
+        // SIOCOUTQ and SIOCOUTQNSD of linux/sockios.h.
+        guard ioctl(descriptor, 0x5411, &queued) == 0, ioctl(descriptor, 0x894B, &unsent) == 0 else { return false }
+        return unsent > 0 && queued == unsent
     }
 
     /// Whether poll reports one of these, or an error or a hang-up.
@@ -161,7 +170,9 @@ struct TableLine {
 
     /// The relay's two legs, that of the client first.
     var legs: [SocketSnapshot] {
-        engine.snapshot().sockets.filter { $0.linked != nil }.sorted { $0.role == .accepted && $1.role == .client }
+        engine.snapshot(SnapshotRequest(kernel: .all)).sockets.filter { $0.linked != nil }.sorted {
+            $0.role == .accepted && $1.role == .client
+        }
     }
 
     /// Brings `side` to the point where it is about to end.
@@ -180,10 +191,23 @@ struct TableLine {
             side.fill()
             other.fill()
         }
-        guard relay != nil else { return }
-        // The legs hold each other back, and the engine has nothing more to do.
-        let held = load == .stalled ? 2 : load == .queuedAway || load == .queuedHere ? 1 : 0
-        _ = eventually { legs.count { $0.isHeldBack } == held }
+        let isFilledAway = load == .queuedAway || load == .stalled,
+            isFilledHere = load == .queuedHere || load == .stalled
+        // The legs hold each other back, and neither the engine nor the kernel has anything more to do.
+        let held = (isFilledAway ? 1 : 0) + (isFilledHere ? 1 : 0)
+        let isStill = eventually {
+            (relay == nil || legs.count { $0.isHeldBack } == held)
+                && (!isFilledAway || isStuck(side, before: other)) && (!isFilledHere || isStuck(other, before: side))
+        }
+        #expect(isStill, "\(load)")
+    }
+
+    /// Whether what `writer` sent fills all that lies before `reader`.
+    private func isStuck(_ writer: TablePeer, before reader: TablePeer) -> Bool {
+        guard relay != nil else { return writer.isStuck }
+        let legs = legs
+        guard legs.count == 2, let kernel = legs[reader === client ? 0 : 1].kernel else { return false }
+        return kernel.notSent ?? 0 > 0 && kernel.sendQueue == kernel.notSent
     }
 
     /// Ends `side` in that way; what the other one sees.

@@ -3,8 +3,15 @@ import SocketTestSupport
 import Testing
 
 @Suite struct CloseRecordTests {
+    /// Lingers for longer than any test waits.
+    private static var lingering: SocketConfiguration {
+        var configuration = SocketConfiguration()
+        configuration.lingerTime = .seconds(600)
+        return configuration
+    }
+
     @Test func aVerdictThatComesWhileLingeringComesTooLate() throws {
-        let pair = try ConnectedPair(recorder: Recorder(verdict: { _ in .later }))
+        let pair = try ConnectedPair(recorder: Recorder(verdict: { _ in .later }), configuration: Self.lingering)
         pair.socket.read(ReadRequest(.length(9), timeout: .milliseconds(1)))
         #expect(eventually { !pair.recorder.timeouts.isEmpty })
         pair.socket.disconnect(.afterWriting)
@@ -17,7 +24,7 @@ import Testing
     }
 
     @Test func aCloseThatCannotWaitForReadsAnyMoreDoesNotSayThatItDid() throws {
-        let pair = try ConnectedPair()
+        let pair = try ConnectedPair(configuration: Self.lingering)
         pair.socket.read(ReadRequest(.length(9)))
         pair.socket.write([1])
         pair.socket.disconnect(.afterWriting)

@@ -99,7 +99,7 @@ import Testing
         #expect(
             eventually { reception.engine.snapshot().sockets.contains { $0.role == .accepted && $0.closed != nil } })
         queue.resume()
-        #expect(eventually { accepting.sockets.count == 1 })
+        #expect(eventually { peers.withLock { $0.count } == 1 })
         #expect(peers.withLock { $0.first??.port } != nil)
     }
 

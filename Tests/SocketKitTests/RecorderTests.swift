@@ -41,6 +41,12 @@ struct RecorderTests {
     }
 
     /// Payload of all packets, by direction, and how much the file says is missing.
+    /// Stops it, and waits until its file is whole.
+    private static func end(_ recorder: SocketRecorder) throws {
+        recorder.stop()
+        try #require(eventually { recorder.status.hasEnded })
+    }
+
     private static func read(_ path: String) throws -> (sent: [UInt8], received: [UInt8], missing: UInt64) {
         var reader = CaptureReader()
         reader.append(try bytes(of: path)[...])
@@ -73,7 +79,7 @@ struct RecorderTests {
         let sent = short + long + short + short + long
         #expect(try talk.pair.peerReceives(sent.count) == sent)
         try #require(eventually { talk.pair.socket.pendingWriteBytes == 0 })
-        recorder.stop()
+        try Self.end(recorder)
         let found = try Self.read(talk.file)
         #expect(found.missing == 0 && recorder.status.dropped == 0)
         #expect(found.sent == sent && found.received == short + long + short)
@@ -87,7 +93,7 @@ struct RecorderTests {
         talk.pair.socket.read(ReadRequest(.length(bytes.count), tag: 1))
         try talk.pair.peerSends(bytes)
         try #require(eventually { talk.pair.recorder.received == bytes })
-        recorder.stop()
+        try Self.end(recorder)
         #expect(try Self.read(talk.file).received == bytes)
     }
 
@@ -101,7 +107,7 @@ struct RecorderTests {
         talk.pair.socket.write(Self.pattern(300_000))
         _ = try talk.pair.peerReceives(300_000)
         try #require(eventually { talk.pair.socket.pendingWriteBytes == 0 })
-        recorder.stop()
+        try Self.end(recorder)
         var sessions = CapturedSessions()
         var reader = CaptureReader()
         reader.append(try Self.bytes(of: talk.file)[...])
@@ -120,9 +126,9 @@ struct RecorderTests {
         try talk.receives([1, 2, 3])
         let second = try SocketRecorder(talk.pair.engine, to: talk.file + "2")
         try talk.receives([4, 5])
-        first.stop()
+        try Self.end(first)
         try talk.receives([6])
-        second.stop()
+        try Self.end(second)
         #expect(try Self.read(talk.file).received == [1, 2, 3, 4, 5])
         #expect(try Self.read(talk.file + "2").received == [4, 5, 6])
     }
@@ -140,7 +146,7 @@ struct RecorderTests {
         try recorder.write(to: talk.file)
         try talk.receives([4])
         try recorder.write(to: talk.file + "2")
-        recorder.stop()
+        try Self.end(recorder)
         try talk.receives([5])
         try recorder.write(to: talk.file + "3")
         #expect(try Self.read(talk.file).received == [1, 2, 3])
@@ -175,13 +181,13 @@ struct RecorderTests {
         let recorder = try SocketRecorder(removed.pair.engine, to: removed.file)
         try removed.receives([1, 2, 3])
         unlink(removed.file)
-        recorder.stop()
+        try Self.end(recorder)
         #expect(
             recorder.status.problem
                 == "the recording ended: \(removed.file): the file was removed while it was written")
         let kept = try Talk()
         let good = try SocketRecorder(kept.pair.engine, to: kept.file)
-        good.stop()
+        try Self.end(good)
         #expect(good.status.problem == nil && good.status.hasEnded)
     }
 
@@ -192,7 +198,7 @@ struct RecorderTests {
         #expect(throws: SocketError.self) { try SocketRecorder(talk.pair.engine, keeping: .seconds(1), bytes: 0) }
         let toFile = try SocketRecorder(talk.pair.engine, to: talk.file)
         #expect(throws: SocketError.self) { try toFile.write(to: talk.file + "2") }
-        toFile.stop()
+        try Self.end(toFile)
         let inMemory = try SocketRecorder(talk.pair.engine, keeping: .seconds(1))
         do throws(SocketError) {
             try inMemory.write(to: talk.file)
@@ -200,6 +206,6 @@ struct RecorderTests {
         } catch {
             #expect(error.detail.contains("it exists"), "\(error)")
         }
-        inMemory.stop()
+        try Self.end(inMemory)
     }
 }

@@ -115,8 +115,11 @@ package final class WebSocketRecorder: WebSocketDelegate, WebSocketListenerDeleg
     package func webSocket(_ webSocket: WebSocket, didSend operation: OperationID) { note(webSocket, .sent(operation)) }
 
     package func webSocket(_ webSocket: WebSocket, didFail operation: OperationID, error: SocketError) {
-        state.withLock { $0.errors.append(error) }
-        note(webSocket, .failed(operation, error.reason))
+        state.withLock {
+            $0.errors.append(error)
+            $0.calls.append(.failed(operation, error.reason))
+        }
+        onCall(webSocket, .failed(operation, error.reason))
     }
 
     package func webSocketDidBecomeWritable(_ webSocket: WebSocket) { note(webSocket, .writable) }

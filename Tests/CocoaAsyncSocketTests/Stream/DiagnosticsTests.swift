@@ -81,7 +81,7 @@ import Testing
         let serverLog = StreamLog()
         serverLog.socketQueue = DispatchQueue.named("theirs")
         let pair = try StreamPair(server: serverLog)
-        #expect(serverLog.lines.prefix(2) == ["queue for 127.0.0.1", "accepted"])
+        #expect(eventually { serverLog.lines.prefix(2) == ["queue for 127.0.0.1", "accepted"] })
         var label = ""
         pair.server.perform { label = DispatchQueue.currentName }
         #expect(label == "theirs")

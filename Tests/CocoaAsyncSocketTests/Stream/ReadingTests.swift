@@ -185,8 +185,8 @@ import Testing
 
     @Test("socket:shouldTimeoutReadWithTag:elapsed:bytesDone:") func readTimeout() {
         log.extensions.withLock { $0 = [0.5] }
-        socket.readData(toLength: 5, withTimeout: 0.25, tag: 4)
         pair.peerSends("abc")
+        socket.readData(toLength: 5, withTimeout: 0.25, tag: 4)
         #expect(eventually { log.has(StreamLog.ended(.readTimeoutError)) })
         #expect(
             log.lines.filter { $0.hasPrefix("timeout") } == [

@@ -148,6 +148,7 @@ enum Awaitable: String, CaseIterable, Sendable {
         if self == .chunks { configuration.settings.delivery = .chunks }
         // Nothing ends it but the cancellation.
         configuration.settings.closeTimeout = .seconds(3_600)
+        configuration.settings.pongTimeout = .seconds(3_600)
         let webSocket = WebSocket(engine: SocketEngine(), configuration: configuration)
         try webSocket.connect(to: "ws://127.0.0.1:\(raw.port)/")
         let peer = try raw.acceptWebSocket().peer

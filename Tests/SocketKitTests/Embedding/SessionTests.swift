@@ -113,7 +113,7 @@ import Testing
         let second = AsyncSocket(engine: engine)
         try second.connect(toHost: "127.0.0.1", port: port)
         #expect(eventually { recorder.sockets.count == 2 })
-        #expect(places.withLock { $0 } == [false, true])
+        #expect(eventually { places.withLock { $0 } == [false, true] })
         #expect(recorder.sockets[1].delegateQueue === queue)
     }
 

@@ -147,7 +147,9 @@ import Testing
         child.write([1], tag: 1)
         #expect(eventually { recorder.calls == [.connected, .read([1], tag: 2)] })
         #expect(eventually { door.recorder.calls == [.wrote(tag: 1)] })
-        #expect(door.places.flags.withLock { $0 } == [true], "its callbacks come on the other engine's queue")
+        #expect(
+            eventually { door.places.flags.withLock { $0 } == [true] }, "its callbacks come on the other engine's queue"
+        )
         #expect(other.snapshot().counters.sent == 1 && engine.snapshot().counters.sent == 0)
     }
 }

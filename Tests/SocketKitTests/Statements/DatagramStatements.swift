@@ -108,7 +108,8 @@ import Testing
         own.socket.send([5], to: stranger.place, tag: 5)
         own.socket.send([6], tag: 6)
         #expect(eventually { server.payloads == [[6]] })
-        #expect(own.recorder.failures.map(\.error.code) == [1, 1] && own.recorder.failures.map(\.tag) == [4, 5])
+        #expect(eventually { own.recorder.failures.map(\.tag) == [4, 5] })
+        #expect(own.recorder.failures.map(\.error.code) == [1, 1])
         let bound = try #require(throws: SocketError.self) { try server.socket.bind(to: .udp(host: "", port: 0)) }
         let late = DatagramEnd()
         try late.socket.connect(to: server.place)
@@ -151,7 +152,7 @@ import Testing
         client.socket.send([UInt8](repeating: 2, count: 1_001), to: server.place, tag: 2)
         client.socket.send([3], to: server.place, tag: 3)
         #expect(eventually { server.payloads.map(\.count) == [1_000, 1] })
-        #expect(client.recorder.failures.map(\.tag) == [2])
+        #expect(eventually { client.recorder.failures.map(\.tag) == [2] })
         #expect(client.recorder.failures.first?.error.reason == .system(errno: EMSGSIZE))
         #expect(client.recorder.failures.first?.error.detail.contains("1000") == true)
         #expect(!client.socket.isClosed)
