@@ -120,7 +120,12 @@ package struct HostJudge: Sendable {
     package func verdicts() -> (found: [Verdict], undecided: Set<UInt64>) {
         var rules = HostRules(facts, settings, resets: resets.map(\.verdict))
         let found = rules.judge()
-        return (found, rules.undecided)
+        return (scene.look.machines.isEmpty ? found : found.filter { !isLost($0) }, rules.undecided)
+    }
+
+    /// Whether it is about what was last seen of a host that is lost.
+    private func isLost(_ verdict: Verdict) -> Bool {
+        verdict.sockets.first.flatMap { scene[$0]?.host }.flatMap { scene.look.machines[$0] }?.isLost ?? false
     }
 
     /// Returns these sockets, all other sockets of their programs with waiting data, their other ends, and so on:

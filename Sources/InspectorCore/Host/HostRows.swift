@@ -9,6 +9,10 @@ package struct HostRows: Sendable {
         var time: MonotonicTime
         var received: UInt64?
         var acknowledged: UInt64?
+        /// Those of the last row.
+        var rates: (received: Double?, sent: Double?) = (nil, nil)
+        /// Whether its host was not looked at since that.
+        var isUntold = false
         /// The row as last listed, if the socket is no longer listed.
         var last: SocketSnapshot?
         /// The kernel's last report of the socket.
@@ -145,7 +149,8 @@ package struct HostRows: Sendable {
             for cookie in new.union(due).union([shown].compactMap { $0 }) {
                 if let socket = look.socket(cookie), let row = row(socket, judge, look, changes.since) { put(row) }
             }
-            due = new
+            // A host that was not looked at in between has more to say of them.
+            due = new.union(due.filter { known[$0]?.isUntold == true })
         } else {
             let made = look.sockets.compactMap { row($0, judge, look, nil) }
             rows = made.sorted { $0.id < $1.id }
@@ -225,16 +230,24 @@ package struct HostRows: Sendable {
         guard var former = known[socket.id] else { return nil }
         var facts = SocketSnapshot.Facts(
             socket, id: former.id, isServerSide: judge.isServerSide(socket.id), opened: former.seen)
-        let time = socket.time - max(former.time, since ?? former.time)
-        facts.receiveRate = Self.rate(former.received, socket.tcp?.received, time)
-        facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, time)
+        // Of several hosts, not all were looked at at that time.
+        let last = look.machines.isEmpty ? since ?? former.time : former.time
+        let time = socket.time - max(former.time, last)
+        former.isUntold = !look.machines.isEmpty && time == .zero
+        if !former.isUntold {
+            former.rates.received = Self.rate(former.received, socket.tcp?.received, time)
+            former.rates.sent = Self.rate(former.acknowledged, socket.tcp?.acknowledged, time)
+        }
+        (facts.receiveRate, facts.sendRate) = former.rates
         let shown = judge.shown(socket.id, isClose: look.examined?.contains(socket.inode) ?? true)
         var host = shown?.host ?? HostSnapshot(socket)
         facts.descriptor = shown?.descriptor
         if let peer = judge.peer(of: socket.id) {
             host.peer = known[peer.id]?.id
             host.peerProgram = judge.owner(of: peer.id)?.text
+            host.peerMachine = look.machines[peer.host]?.name
         }
+        if let machine = look.machines[socket.host] { (host.machine, host.isLost) = (machine.name, machine.isLost) }
         host.userName = (host.programUser ?? host.user).flatMap { userNames[$0] }
         if socket.id == self.shown { host.alike = alike }
         facts.host = host

@@ -196,6 +196,12 @@ package final class SourceList: Sendable {
 
     private func addOutside(_ scope: HostSource.Scope) {
         state.withLock { state in
+            if scope == .host, !looking.places.isEmpty {
+                if !state.entries.contains(where: { $0.source is FleetSource }) {
+                    _ = state.add(FleetSource(looking, lints))
+                }
+                return
+            }
             guard !state.entries.contains(where: { ($0.source as? HostSource)?.scope == scope }) else { return }
             _ = state.add(HostSource(scope, looking, lints))
         }
