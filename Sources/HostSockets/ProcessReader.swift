@@ -43,8 +43,8 @@ struct ProcessReader {
             system.text(file, limit: 4_096).map(ProcessCgroup.isFrozen) ?? false
         }
         let wanted = entry.sockets.filter { inodes.contains($0.value) }
-        for descriptor in wanted.keys {
-            guard let facts = facts(folder, descriptor), facts.flags != nil else { continue }
+        readFlags(of: wanted, &entry)
+        for (descriptor, (_, facts, _)) in entry.flags {
             process.flagsRead.insert(descriptor)
             if !facts.closesOnExec { process.keptOverExec.insert(descriptor) }
             if facts.isNonBlocking { process.nonBlocking.insert(descriptor) }
@@ -86,6 +86,26 @@ struct ProcessReader {
 
     private func facts(_ folder: String, _ descriptor: Int32) -> DescriptorFacts? {
         system.text("\(folder)/fdinfo/\(descriptor)", limit: 4_096).map(DescriptorFacts.init)
+    }
+
+    /// The most descriptors of one process whose flags are read for one snapshot. Those read longest ago come first.
+    private static let mostFlags = 512
+
+    private func readFlags(of wanted: [Int32: UInt64], _ entry: inout ProcessTable.Entry) {
+        entry.flags = entry.flags.filter { wanted[$0.key] == $0.value.inode }
+        var inTurn = Array(wanted.keys)
+        if inTurn.count > Self.mostFlags {
+            let times = entry.flags.mapValues(\.time)
+            inTurn.sort { (times[$0] ?? .zero, $0) < (times[$1] ?? .zero, $1) }
+        }
+        let now = system.now()
+        for descriptor in inTurn.prefix(Self.mostFlags) {
+            entry.flags[descriptor] = nil
+            guard let inode = wanted[descriptor], let facts = facts(entry.folder, descriptor), facts.flags != nil else {
+                continue
+            }
+            entry.flags[descriptor] = (inode, facts, now)
+        }
     }
 
     private func set(

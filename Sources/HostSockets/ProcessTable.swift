@@ -22,6 +22,8 @@ struct ProcessTable {
         var hasRing = false
         /// The entries of its epoll sets, and when they were read.
         var sets: [Int32: (entries: [HostProcess.PollEntry], time: MonotonicTime)] = [:]
+        /// The flags of those descriptors that were of interest last time, of which socket, and when they were read.
+        var flags: [Int32: (inode: UInt64, facts: DescriptorFacts, time: MonotonicTime)] = [:]
         /// When it was last described.
         var lastRead = MonotonicTime.zero
         /// The facts about its executable, and the link target when they were read.

@@ -28,6 +28,9 @@ struct FleetTests {
         let check = try run(["host", "@web", "@db", "--check", "--json"] + places, until: #""lint":"deadlock""#)
         let members = #""machines":["web","db"],"pairing":"counters""#
         #expect(check.status == 1 && check.output.contains(members), "\(check.output)")
+        let rows = try Program.run(["host", "@web", "@db", "--once", "--json"] + places)
+        #expect(rows.status == 0 && rows.output.contains(#""machine":"web","#), "\(rows.output)\(rows.errors)")
+        #expect(rows.output.contains(#""peer_machine":"db","#) && rows.output.contains(#""peer_machine":"web","#))
         // One end alone blames an address.
         let alone = try run(["host", "--check"] + hosts.through("web"), until: "10.9.0.2:40001 has blocked")
         #expect(alone.output.contains("10.9.0.2:40001 has blocked"), "\(alone.output)")
@@ -76,6 +79,10 @@ struct FleetTests {
         let outcome = try Program.run("host", "@.", "--check", "--through", "far=/nonexistent agent")
         #expect([0, 1].contains(outcome.status) && outcome.output.contains("sockets"), "\(outcome.output)")
         #expect(outcome.errors.contains("far: "), "\(outcome.errors)")
+        let rows = try Program.run("host", "@.", "--once", "--json", "--through", "far=/nonexistent agent")
+        #expect(rows.status == 0 && rows.output.contains(#""machine":"."#) && rows.errors.contains("far: "))
+        let none = try Program.run("host", "--once", "--through", "far=/nonexistent agent")
+        #expect(none.status == 3 && none.errors.contains("far: ") && none.errors.contains("no host"), "\(none.errors)")
         let strict = try Program.run("host", "@.", "--check", "--strict", "--through", "far=/nonexistent agent")
         #expect(strict.status == 3)
     }
@@ -84,8 +91,9 @@ struct FleetTests {
     func refusals() throws {
         for (arguments, words) in [
             (["why", "@-x:1"], "@-x:1: is not a host"), (["why", "@web"], "name what hangs"),
-            (["why", ":9000", "@web"], "write where it is: @NAME:9000"), (["host", "@web"], "--check"),
+            (["why", ":9000", "@web"], "write where it is: @NAME:9000"), (["host", "@web", "--netns", "1"], "--netns"),
             (["host", "@web:80", "--check"], "why @web:80"), (["host", "--check", "--through", "x"], "NAME=COMMAND"),
+            (["host", "@web", "--peek"], "--peek"), (["host", "@web", "--metrics", "[::1]:1"], "--metrics"),
             (["why", "@web:1", "--secure"], "off under sudo and with --secure"), (["agent", "x"], "no operand"),
         ] {
             let outcome = try Program.run(arguments)

@@ -11,9 +11,13 @@ extension Picture {
     private static let screens: [Picture] =
         [
             "start", "list", "talk", "detail", "events", "output", "nc", "help", "palette", "host-list", "quit",
+            "hosts-list", "hosts-lost",
+            "hosts-page",
             "list-unicode", "talk-unicode", "detail-unicode", "nc-unicode", "relay-unicode",
         ].map { screen($0, Size(80, 24)) }
-        + ["start", "list", "events", "output", "nc", "help", "host-list"].map { screen($0, Size(120, 35)) }
+        + ["start", "list", "events", "output", "nc", "help", "host-list", "hosts-list", "hosts-page"].map {
+            screen($0, Size(120, 35))
+        }
         + ["start", "list", "talk", "detail", "palette", "read", "tls-question"].map { screen($0, Size(40, 10)) }
         + ["list", "ws-talk", "host-list"].map { screen($0, Size(60, 16)) }
         + ["list", "host-list", "help"].map { screen($0, Size(200, 50)) }
@@ -23,7 +27,7 @@ extension Picture {
             "detail-long", "detail-closed", "tls-queued", "tls-asking", "tls-secure", "ws-opening", "ws-refused",
             "ws-half", "ws-open", "ws-closed", "ws-heads", "ws-passing-client", "ws-passing-broken", "host-detail",
             "host-listener", "host-unread", "start-many", "start-chosen", "found", "exchanges", "host-programs",
-            "relay",
+            "relay", "hosts-detail",
         ].map { part(.pane, $0) }
         + ["found", "exchanges", "host-programs", "relay"].map { part(.pane, $0, Size(120, 35)) }
         + ["talk-hex", "dissected", "relay-talk", "ws-talk", "ws-talk-hex", "ws-passing-talk"].map {

@@ -12,6 +12,7 @@ struct Screen: Sendable {
     static let all: [Screen] =
         WorldScreens.all + ReachScreens.all + TLSPictures.screens + WebSocketPictures.screens
         + WebSocketPassingPictures.screens + WebSocketTrafficTests.screens + HostPictures.screens + UnreadTests.screens
+        + FleetPictures.screens
         + OutputTests.screens + RewindTests.screens + DissectionTests.screens + DialogScreens.all
 
     static func named(_ name: String) -> Screen {
@@ -139,7 +140,7 @@ enum WorldScreens {
         case "events": [.character("4")]
         case "frozen": [.character("4"), .character(" ")]
         case "help": [.character("?")]
-        case "help-moved": [.character("?")] + Array(repeating: .down, count: 40)
+        case "help-moved": [.character("?")] + Array(repeating: .down, count: 41)
         case "palette", "palette-typed", "palette-arguments": [":"]
         case "connect": [.character("c"), .tab]
         case "listen": [.character("l")]

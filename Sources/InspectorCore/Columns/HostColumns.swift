@@ -3,6 +3,9 @@ import SocketCore
 /// The columns of other programs' sockets, inspected from outside. The program comes first.
 extension ListColumn {
     static let host: [ListColumn] = [
+        hosts("host", "HOST", 8, "the host it is on, if there are several", rank: 1) { $0.host?.machine }.with {
+            $0.isRare = true
+        },
         hosts("program", "PROGRAM", 10, "the program that has it open", { $0.program == nil ? .dim : .plain }) {
             $0.host?.programText
         }.with { column in
@@ -18,7 +21,7 @@ extension ListColumn {
             cell: { row, _ in row.socket.descriptor.map { Cell(String($0), .dim) } }),
         hosts("state", "STATE", 6, "TCP's state", rank: 3) { String($0.stateWord.filter { $0 != "-" }.prefix(6)) },
         hosts("peer", "PEER", 9, "the program or the address at the other end", content: .address) {
-            $0.host?.peerProgram ?? $0.peerText
+            $0.host?.peerName ?? $0.peerText
         }.with { column in
             let alone = column.cell
             column.cell = { row, sight in row.folded == nil ? alone(row, sight) : nil }
@@ -48,7 +51,7 @@ extension ListColumn {
             $0.isRare = true
             // That of this program is not worth a column.
             $0.value = { row, _ in
-                row.socket.host?.namespace.flatMap { $0.ordinal == 0 ? nil : .text($0.label) }
+                row.socket.host?.namespace.flatMap { $0.isOwn ? nil : .text($0.label) }
             }
         },
         warnings,

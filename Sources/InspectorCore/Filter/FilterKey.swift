@@ -67,6 +67,7 @@ struct FilterKey: Sendable {
             return socket.fault?.rules.contains { name == "any" || $0.effect.hasPrefix(name) } ?? false
         },
         text("program", "a program's name, as in program:nginx") { $0.programText.lowercased().contains($1) },
+        text("host", "a host's name, as in host:web1") { $0.machine?.lowercased() == $1 },
         number("pid", "a process ID, as in pid:4711") { (socket, number: Int32) in
             socket.hosts.contains { $0.owners.contains(number) }
         },

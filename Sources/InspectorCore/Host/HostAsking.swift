@@ -130,7 +130,10 @@ extension HostScene {
     /// Returns a command as it must be typed here to be run on a host.
     func there(_ command: String, on host: HostOrdinal) -> String {
         guard let prefix = look.machines[host]?.command, !prefix.isEmpty else { return command }
-        return "\(Self.safe(prefix)) \(command)"
+        // ssh joins its words, and a shell there splits them again.
+        let isRead = prefix.split(separator: " ").first == "ssh" && command.contains("'")
+        let words = isRead ? "\"\(command)\"" : command
+        return "\(Self.safe(prefix)) \(words)"
     }
 
     /// Returns `api.py`, for use next to the process number.

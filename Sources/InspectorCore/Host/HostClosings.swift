@@ -91,7 +91,7 @@ struct HostEnd {
     /// reasons.
     /// - Parameter isResetByPeer: whether the peer was seen to reset it.
     init?(_ row: SocketSnapshot, isResetByPeer: Bool) {
-        guard let last = row.host, last.transport == .tcp, last.namespace?.ordinal ?? 0 == 0 else { return nil }
+        guard let last = row.host, last.transport == .tcp, last.namespace?.isOwn ?? true else { return nil }
         switch last.state {
         case .established, .finWait1, .finWait2:
             words = isResetByPeer ? "reset by its peer" : "reset or timed out"

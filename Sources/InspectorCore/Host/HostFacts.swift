@@ -68,7 +68,8 @@ struct HostFacts: Sendable {
         if socket.inode == 0 { return asker.asking(for: socket) }
         // What blocks a program is known only if this look examined it.
         guard scene.owners(of: socket).allSatisfy({ scene.programs[$0.process] != nil }) else { return nil }
-        guard let askings = ledger[socket.id]?.askings, let last = askings.last,
+        let askings = ledger.askings(of: socket.id)
+        guard let last = askings.last,
             socket.time - last.time < HostLedger.askingLasts
         else { return nil }
         if askings.allSatisfy({ $0.kind == last.kind }) { return last }
@@ -84,9 +85,8 @@ struct HostFacts: Sendable {
     /// Whether two looks agree about the socket.
     func isConfirmed(_ socket: HostSocket) -> Bool {
         guard socket.inode != 0 else { return true }
-        guard let askings = ledger[socket.id]?.askings, let first = askings.first, let last = askings.last else {
-            return false
-        }
+        let askings = ledger.askings(of: socket.id)
+        guard let first = askings.first, let last = askings.last else { return false }
         return last.time - first.time >= Self.apart
     }
 

@@ -2,9 +2,9 @@ import SocketCore
 
 /// What lists and details show about one socket of the host.
 extension HostJudge {
-    /// Returns a socket as a row shows it, and its descriptor, or `nil` if there is no such socket.
+    /// Returns a socket as a row shows it, and how it is requested, or `nil` if there is no such socket.
     /// - Parameter isClose: whether its programs were examined because of it.
-    package func shown(_ id: UInt64, isClose: Bool = true) -> (host: HostSnapshot, descriptor: Int32?)? {
+    package func shown(_ id: UInt64, isClose: Bool = true) -> (host: HostSnapshot, asking: HostAsking)? {
         guard let socket = scene[id], case let asking = asking(for: socket, isClose: isClose) else { return nil }
         var host = HostSnapshot(socket)
         host.namespace = scene.look.namespaces[socket.namespace]
@@ -23,7 +23,7 @@ extension HostJudge {
             host.blocks = !process.nonBlocking.contains(descriptor)
             host.closesOnExec = !process.keptOverExec.contains(descriptor)
         }
-        return (host, asking.descriptor)
+        return (host, asking)
     }
 
     /// Returns the text for a column, `send 47.7M`, `epoll in`, `epoll ET`, `recv` or `nobody`, and its minimum

@@ -58,10 +58,10 @@ package struct HostJudge: Sendable {
         if look.changes?.owners.isEmpty != true { heirs = nil }
         looks += 1
         looked = [:]
-        let seen = lookAtSuspects()
+        let (seen, time) = (lookAtSuspects(), scene.look.time)
         change { _, ledger in
             for (id, asking, isHeir) in seen {
-                ledger.note(asking, of: id)
+                if asking.time == time { ledger.note(asking, of: id) }
                 if let isHeir { ledger.noteHeir(isHeir, of: id) }
             }
         }
@@ -103,12 +103,33 @@ package struct HostJudge: Sendable {
 
     private mutating func lookAtSuspects() -> [(id: UInt64, asking: HostAsking, isHeir: Bool?)] {
         let host = scene.look.changes?.host
-        return ends(of: suspects()).filter {
+        let found = ends(of: suspects()).filter {
             wanted.contains($0.inode) && isLookedAt($0) && (host == nil || $0.host == host)
-        }.map { socket in
+        }
+        return found.map { socket in
+            if found.count > Self.many, let former = recent(socket) { return (socket.id, former, nil) }
             let isHeir = HostFacts.mayBeInherited(socket) ? facts.inheritance(of: socket) != nil : nil
             return (socket.id, facts.asker.asking(for: socket), isHeir)
         }
+    }
+
+    /// Of more suspects than this, those of which two looks agree are looked at in turns, in so many looks, and again
+    /// after so long.
+    private static let many = 1_024
+    private static let turns: UInt64 = 4
+    private static let askingIsNew = Duration.seconds(5)
+
+    /// Returns how a socket was requested in a recent look, if nothing is told of it or its program since and it is not
+    /// its turn.
+    private func recent(_ socket: HostSocket) -> HostAsking? {
+        let askings = ledger.askings(of: socket.id)
+        guard let changes = scene.look.changes, !changes.told.contains(socket.id),
+            !changes.owners.contains(socket.inode), let last = askings.last, facts.isConfirmed(socket),
+            askings.allSatisfy({ $0.kind == last.kind && $0.process == last.process }),
+            last.process.map({ scene.programs[$0.number]?.process.id == $0 }) ?? false,
+            scene.look.time - last.time < Self.askingIsNew, (socket.id &+ UInt64(looks)) % Self.turns != 0
+        else { return nil }
+        return last
     }
 
     /// Whether all known owners of the socket were examined. A program that was not examined reveals nothing.
@@ -120,7 +141,12 @@ package struct HostJudge: Sendable {
     package func verdicts() -> (found: [Verdict], undecided: Set<UInt64>) {
         var rules = HostRules(facts, settings, resets: resets.map(\.verdict))
         let found = rules.judge()
-        return (found, rules.undecided)
+        return (scene.look.machines.isEmpty ? found : found.filter { !isLost($0) }, rules.undecided)
+    }
+
+    /// Whether it is about what was last seen of a host that is lost.
+    private func isLost(_ verdict: Verdict) -> Bool {
+        verdict.sockets.first.flatMap { scene[$0]?.host }.flatMap { scene.look.machines[$0] }?.isLost ?? false
     }
 
     /// Returns these sockets, all other sockets of their programs with waiting data, their other ends, and so on:

@@ -34,8 +34,17 @@ struct HostLedger: Sendable {
     private(set) var asked: Set<UInt64> = []
     /// The inodes of sockets whose bytes were read between the last two looks.
     private(set) var consumed: Set<UInt64> = []
-    /// Since when threads have run without a pause, by number, with the count of their switches.
-    private var runs: [Int32: (switches: UInt64, since: MonotonicTime, seen: MonotonicTime, ran: Duration?)] = [:]
+    /// A thread that runs: since when without a pause, and how often it had paused by then.
+    private struct Running: Sendable {
+        var switches: UInt64
+        var since: MonotonicTime
+        var seen: MonotonicTime
+        var ran: Duration?
+        /// Whether it paused between the last looks.
+        var pauses = false
+    }
+
+    private var runs: [Int32: Running] = [:]
     /// The time of the last look. `former` holds the sockets that it reported on.
     private var time: MonotonicTime?
     private var former: Set<UInt64> = []
@@ -104,20 +113,31 @@ struct HostLedger: Sendable {
             guard let switches = thread.switches, host == nil || HostOrdinal(ofProcess: thread.number) == host else {
                 continue
             }
-            let before = former[thread.number].flatMap { $0.switches == switches ? $0 : nil }
-            runs[thread.number] = before ?? (switches, time, time, thread.ran)
-            runs[thread.number]?.seen = time
+            var run = former[thread.number] ?? Running(switches: switches, since: time, seen: time, ran: thread.ran)
+            if run.switches != switches {
+                run = Running(switches: switches, since: time, seen: time, ran: thread.ran, pauses: true)
+            }
+            run.seen = time
+            runs[thread.number] = run
         }
     }
 
     /// Returns how long a thread has been seen to run without a pause, or `nil` if it does not run.
     func running(_ thread: HostThread) -> Duration? { runs[thread.number].map { $0.seen - $0.since } }
 
+    /// Whether a thread runs, and no two looks have told yet whether it pauses.
+    func mayRunOn(_ thread: HostThread) -> Bool {
+        runs[thread.number].map { $0.seen == $0.since && !$0.pauses } ?? false
+    }
+
     /// Returns how much processor time a thread has used while it was seen to run without a pause, if that is known.
     func worked(_ thread: HostThread) -> Duration? {
         guard let ran = thread.ran, let before = runs[thread.number]?.ran else { return nil }
         return ran - before
     }
+
+    /// Returns how a socket was requested in the recent looks, the last one last.
+    func askings(of id: UInt64) -> [HostAsking] { entries[id]?.askings ?? [] }
 
     mutating func noteHeir(_ isHeir: Bool, of id: UInt64) { entries[id]?.mayBeInherited = isHeir }
 

@@ -9,8 +9,14 @@ package struct HostRows: Sendable {
         var time: MonotonicTime
         var received: UInt64?
         var acknowledged: UInt64?
+        /// Those of the last row.
+        var rates: (received: Double?, sent: Double?) = (nil, nil)
+        /// Whether its host was not looked at since that.
+        var isUntold = false
         /// The row as last listed, if the socket is no longer listed.
         var last: SocketSnapshot?
+        /// How it was requested when its row was built, if its programs were examined then.
+        var asking: HostAsking?
         /// The kernel's last report of the socket.
         @Rare var closing: HostSocket? = nil
     }
@@ -28,6 +34,9 @@ package struct HostRows: Sendable {
     private var namespaces: [UInt16: HostNamespace] = [:]
     /// Sockets whose rows must be rebuilt, because they changed the last time or were examined closely.
     private var due: Set<UInt64> = []
+    /// The sockets that may wait, or were examined closely, in the last look, and the number of looks.
+    private var watched: Set<UInt64> = []
+    private var looks: UInt64 = 0
     /// Sockets missing from the last look.
     private var missing: Set<UInt64> = []
     /// Whether the sockets in TIME-WAIT share one row, the number of that row, and the socket that it shows.
@@ -53,8 +62,11 @@ package struct HostRows: Sendable {
 
     /// Returns a look as a snapshot. `found` holds the judge's verdicts. If the look lists its changes, only rows that
     /// may have changed are rebuilt. If `folds` is set, the sockets in TIME-WAIT share one row.
+    /// - Parameter sight: the inodes of the sockets whose rows are looked at, or `nil` for all. Of thousands of others
+    ///   that wait, those for which only time has passed are rebuilt in turns.
     package mutating func snapshot(
-        of look: HostLook, by judge: HostJudge, _ found: [Verdict], wallNanoseconds: Int64, folds: Bool = false
+        of look: HostLook, by judge: HostJudge, _ found: [Verdict], wallNanoseconds: Int64, folds: Bool = false,
+        sight: Set<UInt64>? = nil
     ) -> EngineSnapshot {
         var snapshot = EngineSnapshot(engine: "host", time: look.time, wallNanoseconds: wallNanoseconds)
         let isNext =
@@ -64,7 +76,7 @@ package struct HostRows: Sendable {
         let changes = look.changes.flatMap { isNext && !changesRoles($0, look) ? $0 : nil }
         number(look, changes)
         end(look, judge, changes)
-        describe(look, judge, changes)
+        describe(look, judge, changes, sight)
         (time, namespaces) = (look.time, look.namespaces)
         snapshot.sockets = closings.rows.isEmpty ? rows : (rows + closings.rows).sorted { $0.id < $1.id }
         (snapshot.counters.opened, snapshot.counters.closed) = (opened, closings.count)
@@ -139,18 +151,39 @@ package struct HostRows: Sendable {
 
     // MARK: Rebuilding rows
 
-    private mutating func describe(_ look: HostLook, _ judge: HostJudge, _ changes: HostLook.Changes?) {
+    private mutating func describe(
+        _ look: HostLook, _ judge: HostJudge, _ changes: HostLook.Changes?, _ sight: Set<UInt64>?
+    ) {
+        looks &+= 1
         if let changes {
-            let new = toldOf(changes, judge).union(judge.notable).union(closely(look, judge))
-            for cookie in new.union(due).union([shown].compactMap { $0 }) {
+            let new = toldOf(changes, judge), now = judge.notable.union(closely(look, judge))
+            let left = watched.subtracting(now)
+            let inTurn = now.filter { !new.contains($0) && isDue($0, among: now.count, judge, sight) }
+            for cookie in new.union(due).union(left).union(inTurn).union([shown].compactMap { $0 }) {
                 if let socket = look.socket(cookie), let row = row(socket, judge, look, changes.since) { put(row) }
             }
-            due = new
+            // A host that was not looked at in between has more to say of them.
+            due = new.union(due.filter { known[$0]?.isUntold == true })
+            watched = now
         } else {
             let made = look.sockets.compactMap { row($0, judge, look, nil) }
             rows = made.sorted { $0.id < $1.id }
-            due = Set(look.sockets.map(\.id))
+            (due, watched) = (Set(look.sockets.map(\.id)), [])
         }
+    }
+
+    /// The number of waiting sockets whose rows are rebuilt with every look, and that of looks in which all others are.
+    private static let few = 256
+    private static let turns: UInt64 = 8
+
+    /// Whether the row of a waiting socket must be rebuilt, though the kernel told nothing new of it.
+    private func isDue(_ cookie: UInt64, among count: Int, _ judge: HostJudge, _ sight: Set<UInt64>?) -> Bool {
+        guard count > Self.few, let sight, watched.contains(cookie), let socket = judge.socket(cookie) else {
+            return true
+        }
+        if (cookie &+ looks) % Self.turns == 0 || sight.contains(socket.inode) { return true }
+        guard let former = known[cookie]?.asking, let now = judge.asking(of: cookie) else { return true }
+        return former.kind != now.kind || former.short != now.short || former.process != now.process
     }
 
     /// Returns the sockets that changed or have other owners, and the other ends of their connections.
@@ -225,20 +258,31 @@ package struct HostRows: Sendable {
         guard var former = known[socket.id] else { return nil }
         var facts = SocketSnapshot.Facts(
             socket, id: former.id, isServerSide: judge.isServerSide(socket.id), opened: former.seen)
-        let time = socket.time - max(former.time, since ?? former.time)
-        facts.receiveRate = Self.rate(former.received, socket.tcp?.received, time)
-        facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, time)
-        let shown = judge.shown(socket.id, isClose: look.examined?.contains(socket.inode) ?? true)
+        // Of several hosts, not all were looked at at that time.
+        let last = look.machines.isEmpty ? since ?? former.time : former.time
+        let time = socket.time - max(former.time, last)
+        let isSameLook = !look.machines.isEmpty && time == .zero
+        // One that is lost has no more to say.
+        former.isUntold = isSameLook && look.machines[socket.host]?.isLost != true
+        if !isSameLook {
+            former.rates.received = Self.rate(former.received, socket.tcp?.received, time)
+            former.rates.sent = Self.rate(former.acknowledged, socket.tcp?.acknowledged, time)
+        }
+        (facts.receiveRate, facts.sendRate) = former.rates
+        let isClose = look.examined?.contains(socket.inode) ?? true
+        let shown = judge.shown(socket.id, isClose: isClose)
         var host = shown?.host ?? HostSnapshot(socket)
-        facts.descriptor = shown?.descriptor
+        facts.descriptor = shown?.asking.descriptor
         if let peer = judge.peer(of: socket.id) {
             host.peer = known[peer.id]?.id
             host.peerProgram = judge.owner(of: peer.id)?.text
+            host.peerMachine = look.machines[peer.host]?.name
         }
+        if let machine = look.machines[socket.host] { (host.machine, host.isLost) = (machine.name, machine.isLost) }
         host.userName = (host.programUser ?? host.user).flatMap { userNames[$0] }
         if socket.id == self.shown { host.alike = alike }
         facts.host = host
-        (former.time, former.last) = (socket.time, nil)
+        (former.time, former.last, former.asking) = (socket.time, nil, isClose ? shown?.asking : nil)
         (former.received, former.acknowledged) = (socket.tcp?.received, socket.tcp?.acknowledged)
         known[socket.id] = former
         return SocketSnapshot(facts)

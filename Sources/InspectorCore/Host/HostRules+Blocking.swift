@@ -15,9 +15,16 @@ extension HostRules {
     /// Returns how long a ring has been stalled, or `nil` if it is not sure or shorter.
     func lasting(_ ring: [HostEdge], _ after: Duration) -> Duration? {
         guard ring.allSatisfy({ facts.isReadingStalled($0.reader) && isConfirmed($0) }),
-            let lasting = ring.map({ min(facts.unread($0.reader), facts.unsent($0.writer)) }).min(), lasting >= after
+            let shortest = ring.map({ min(facts.unread($0.reader), facts.unsent($0.writer)) }).min(),
+            case let lasting = shortest - distance(of: ring.flatMap { [$0.reader, $0.writer] }), lasting >= after
         else { return nil }
         return lasting
+    }
+
+    /// How much older the oldest of these looks is than the latest. Hosts are not looked at at one moment.
+    private func distance(of sockets: [HostSocket]) -> Duration {
+        let times = Set(sockets.map(\.host)).count > 1 ? sockets.map(\.time) : []
+        return times.min().flatMap { first in times.max().map { $0 - first } } ?? .zero
     }
 
     private func deadlock(_ ring: [HostEdge], _ lasting: Duration) -> Verdict {

@@ -6,35 +6,81 @@ extension HostRules {
     /// notices.
     static let pool: Int64 = 16_384
 
-    mutating func unread(_ kinds: Set<HostAsking.Kind>, _ after: Duration) -> [Verdict] {
+    /// A connection whose bytes a program has left unread for long.
+    private struct Left {
+        var socket: HostSocket
+        var asking: HostAsking
+        var lasting: Duration
+        var excuses: [String]
+        var severity: Severity
+    }
+
+    /// What verdicts are gathered by.
+    private struct Reader: Hashable {
+        var process: Int32?
+        var socket: UInt64?
+        var severity: Severity
+    }
+
+    /// Returns the connections with stalled unread bytes that block no writer, and how each is requested, if that is
+    /// known.
+    mutating func findUnread() -> [(socket: HostSocket, asking: HostAsking?)] {
         let readers = edges.readers
         return notable.compactMap { socket in
             guard !socket.isListening, socket.transport != .udp, !readers.contains(socket.id),
                 facts.isReadingStalled(socket)
             else { return nil }
-            guard let asking = facts.steady(socket) else {
-                undecided.insert(socket.id)
-                return nil
-            }
-            return kinds.contains(asking.kind) && !facts.isHeldUp(asking) ? unread(socket, asking, after) : nil
+            let asking = facts.steady(socket)
+            if let asking, facts.isHeldUp(asking) { return nil }
+            return (socket, asking)
         }
     }
 
-    private mutating func unread(_ socket: HostSocket, _ asking: HostAsking, _ after: Duration) -> Verdict? {
-        let lasting = facts.unread(socket)
-        guard lasting >= after, facts.isConfirmed(socket) else {
-            undecided.insert(socket.id)
-            return nil
+    /// Returns one verdict for each program. It may have left thousands of connections alone, all for one reason.
+    mutating func unread(_ kinds: Set<HostAsking.Kind>, _ after: Duration) -> [Verdict] {
+        var found: [Reader: [Left]] = [:]
+        for (socket, asking) in stalled {
+            guard let asking, !kinds.contains(asking.kind) || isLong(socket, after) else {
+                undecided.insert(socket.id)
+                continue
+            }
+            guard kinds.contains(asking.kind) else { continue }
+            let left = leaving(socket, asking)
+            let process = asking.process?.number
+            let reader = Reader(
+                process: process, socket: process == nil ? socket.id : nil, severity: left.severity)
+            found[reader, default: []].append(left)
         }
+        return found.values.compactMap(verdict)
+    }
+
+    private func isLong(_ socket: HostSocket, _ after: Duration) -> Bool {
+        facts.unread(socket) >= after && facts.isConfirmed(socket)
+    }
+
+    private func leaving(_ socket: HostSocket, _ asking: HostAsking) -> Left {
         let isInLoop = asking.kind == .edge || asking.kind == .stuck
         let excuses =
             isInLoop ? [] : [waitsElsewhere(asking, socket), looksNowAndThen(asking, socket)].compactMap { $0 }
+        return Left(
+            socket: socket, asking: asking, lasting: facts.unread(socket), excuses: excuses,
+            severity: isSerious(socket, asking) && excuses.isEmpty ? .critical : .note)
+    }
+
+    private func verdict(_ all: [Left]) -> Verdict? {
+        let order = all.indices.sorted {
+            (all[$0].lasting, all[$1].socket.id) > (all[$1].lasting, all[$0].socket.id)
+        }
+        guard let left = order.first.map({ all[$0] }) else { return nil }
+        let (socket, asking) = (left.socket, left.asking)
         var verdict = Verdict(
             "\(title(asking, socket)) has left \(Self.size(socket.unread)) unread",
-            because: ([Self.how(asking)] + excuses).joined(separator: "; "), for: lasting, on: [socket], by: asking,
-            atMost: isSerious(socket, asking) && excuses.isEmpty ? .critical : .note, evidence: asking.proof)
+            because: ([Self.how(asking)] + left.excuses).joined(separator: "; "), for: left.lasting, on: [socket],
+            by: asking, atMost: left.severity, evidence: asking.proof)
         verdict.next = next(asking)
         verdict.ends = ends(socket, asking)
+        verdict.more = order.count - 1
+        verdict.sockets += order.dropFirst().map { all[$0].socket.id }
         return verdict
     }
 

@@ -16,6 +16,7 @@ struct HostRules {
     /// The processes that wait for each other.
     private(set) lazy var ringed = Set(
         edges.rings.filter { lasting($0, time(.deadlock)) != nil }.joined().compactMap(\.writing.process?.number))
+    private(set) lazy var stalled = findUnread()
     private(set) lazy var leaks = findLeaks(time(.closeWait))
     /// Who has waited for whom for long.
     private(set) lazy var waits = findWaits(time(.waitChain))

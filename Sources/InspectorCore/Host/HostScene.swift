@@ -9,7 +9,7 @@ struct HostScene: Sendable {
     /// The identities of sockets by inode. Listening sockets are also indexed by port.
     private var byInode: [UInt64: UInt64] = [:]
     private var pairs = HostPairs()
-    private var listening: [HostPort: [UInt64]] = [:]
+    private var listening: [HostPort: Set<UInt64>] = [:]
     /// The Unix-domain sockets that wait to be accepted, by the inode of the listener.
     private var queued: [UInt64: Set<UInt64>] = [:]
     /// The sockets that are not quiet.
@@ -51,7 +51,8 @@ struct HostScene: Sendable {
             merge.apply(to: &scene.look)
             scene.places = scene.look.places ?? [:]
         }
-        for process in merge.processes {
+        // Its others have grown older.
+        for process in merge.processes.union(programs.keys.filter { HostOrdinal(ofProcess: $0) == merge.host }) {
             programs[process] = look.processes[process].flatMap { $0.threads.isEmpty ? nil : HostProgram($0) }
         }
     }
@@ -86,7 +87,7 @@ struct HostScene: Sendable {
         if socket.inode != 0 { byInode[socket.inode] = socket.id }
         if socket.isQueued { queued[socket.listenerInode, default: []].insert(socket.id) }
         guard socket.transport == .tcp, let local = socket.local?.unmapped, let port = local.port else { return }
-        if socket.isListening { listening[HostPort(port, of: socket), default: []].append(socket.id) }
+        if socket.isListening { listening[HostPort(port, of: socket), default: []].insert(socket.id) }
         pairs.insert(socket)
     }
 
@@ -99,7 +100,7 @@ struct HostScene: Sendable {
         }
         guard socket.transport == .tcp, let local = socket.local?.unmapped, let port = local.port else { return }
         if socket.isListening, case let place = HostPort(port, of: socket) {
-            listening[place]?.removeAll { $0 == socket.id }
+            listening[place]?.remove(socket.id)
             if listening[place]?.isEmpty == true { listening[place] = nil }
         }
         pairs.remove(socket)

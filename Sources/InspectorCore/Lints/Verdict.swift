@@ -70,7 +70,7 @@ extension [Verdict] {
                 told.append(verdict)
                 continue
             }
-            told[place].more += verdict.count
+            told[place].more += verdict.count + verdict.more
             told[place].sockets += verdict.sockets
         }
         for place in told.indices where told[place].more > 0 {

@@ -33,6 +33,8 @@ package struct ProgramInfo: Equatable, Sendable {
     package var dropped: UInt64?
     /// For a file that is being read, the percentage read.
     package var progress: Int?
+    /// The hosts that it stands for, if several are looked at.
+    package var hosts: [HostStatus] = []
 
     package init(
         ordinal: Int, name: String, process: Int, rights: InspectionRights = .watch, state: State = .live,

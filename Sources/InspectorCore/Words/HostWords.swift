@@ -7,6 +7,12 @@ extension HostSnapshot {
         return program + (others > 0 ? "+\(others)" : "")
     }
 
+    /// The program at the other end, `db1 postgres[411]` if it is on another host.
+    package var peerName: String? {
+        guard let peerProgram else { return peerMachine == machine ? nil : peerMachine }
+        return (peerMachine == machine ? "" : peerMachine.map { "\($0) " } ?? "") + peerProgram
+    }
+
     /// The unread bytes, or for a listener the number of waiting connections and its limit: `129/128`.
     package var unreadText: String? {
         guard state == .listening else { return unread.map { Format.bytes(Int($0)) } }

@@ -20,6 +20,14 @@ extension Action {
                         return model.list.programs == nil ? "programs" : "sockets"
                     })),
             Action(
+                "hosts", .change { $0.toggleHosts() },
+                .key(
+                    ["H"], in: [.list], "switch between hosts and sockets; Enter lists a host's sockets",
+                    hint: { model in
+                        guard !model.shared.hosts.isEmpty else { return nil }
+                        return model.list.hosts == nil ? "hosts" : "sockets"
+                    })),
+            Action(
                 "unread", .change { $0.toggleUnread() },
                 .key(
                     ["u"], in: KeyContext.connections, "show or hide the bytes that a program has left unread",

@@ -9,7 +9,8 @@ extension Model {
     package func layout(_ size: Size, _ tab: Tab) -> ScreenLayout {
         var needs = LayoutNeeds()
         needs.hasSelection = selected != nil
-        needs.listRows = max(2, (list.found?.matches.count ?? list.programs?.rows.count ?? list.rows.count) + 1)
+        let others = list.hosts == nil ? list.programs?.rows.count : shared.hosts.count
+        needs.listRows = max(2, (list.found?.matches.count ?? others ?? list.rows.count) + 1)
         needs.isZoomed = isZoomed
         needs.hasTraffic = !shared.showsHost || tab == .traffic
         if shared.findings.count > 0 {

@@ -31,6 +31,7 @@ extension Model {
     mutating func moveSelection(_ step: Int) {
         if tab == .list, list.found != nil { return moveInFound(step) }
         if showsPrograms { return moveInPrograms(step) }
+        if showsHosts { return moveInHosts(step) }
         list.stopFollowing()
         if let target = list.row(step, in: shared) { select(target) }
     }
@@ -253,7 +254,9 @@ extension Model {
     /// Drops the results, or else the filter.
     mutating func goBackInList() -> [Effect] {
         guard list.found != nil else {
-            if list.programs != nil {
+            if list.hosts != nil {
+                toggleHosts()
+            } else if list.programs != nil {
                 togglePrograms()
             } else if !goBackToPrograms() {
                 goBack()

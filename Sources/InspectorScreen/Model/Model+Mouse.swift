@@ -50,6 +50,10 @@ extension Model {
             let chosen = programs.top + row
             return chosen == programs.cursor && tab == .list ? openProgram() : chooseProgram(chosen)
         }
+        if let hosts = list.hosts, layout.list.holds(event), row >= 0 {
+            let chosen = hosts.top + row
+            return chosen == hosts.cursor && tab == .list ? openHost() : chooseHost(chosen)
+        }
         if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
             press(onRow: list.top + row)
         } else if layout.tabs.holds(event), tab != .start, let tab = TabBar.tab(at: event.x, self) {

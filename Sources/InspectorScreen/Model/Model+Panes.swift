@@ -75,6 +75,7 @@ extension Model {
     mutating func openSelected() {
         if tab == .list, list.found != nil { return jumpToFound() }
         if showsPrograms { return openProgram() }
+        if showsHosts { return openHost() }
         guard list.selected != nil else {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return

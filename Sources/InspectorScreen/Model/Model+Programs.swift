@@ -11,6 +11,7 @@ extension Model {
             notice = hint("only socktui host lists programs")
             return
         }
+        list.hosts = nil
         list.listPrograms(list.programs == nil)
         show(.list)
         refresh()

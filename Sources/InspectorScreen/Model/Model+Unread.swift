@@ -17,6 +17,7 @@ extension Model {
     func unreadRefusal(_ host: HostSnapshot) -> String? {
         let rules = shared.options.peeks
         if let refusal = rules.refusal { return "unread bytes are not shown: \(refusal)" }
+        if host.machine != nil { return "unread bytes are shown of this host alone, without @HOST" }
         if host.state == .listening { return "a listener has no unread bytes" }
         guard host.process != nil else { return "the program that has it open is not known" }
         // Until the program is examined, nothing is said about its user.

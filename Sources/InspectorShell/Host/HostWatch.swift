@@ -107,6 +107,16 @@ package struct HostWatch {
             try pause(min(Self.later, most - (.now - began)))
             try seeAll()
         }
+        // Where processor time is short, few looks were taken, and the first ones found not all programs.
+        for _ in 0..<Self.spareLooks where span == nil && mayRunOn(processes, isMeant) {
+            try pause(Self.later)
+            try seeAll()
+        }
+    }
+
+    private func mayRunOn(_ processes: [Int32], _ isMeant: ((HostSocket) -> Bool)?) -> Bool {
+        guard let isMeant else { return false }
+        return judge.mayRunOn(about: Set(look.sockets.filter(isMeant).map(\.id)), Set(processes))
     }
 
     private func isUndecided(_ processes: [Int32], _ isMeant: ((HostSocket) -> Bool)?) -> Bool {
@@ -123,6 +133,7 @@ package struct HostWatch {
     private static let askedBudget = Duration.seconds(3)
     private static let later = Duration.milliseconds(930)
     private static let most = Duration.milliseconds(6200)
+    private static let spareLooks = 3
 
     /// Blocks the calling thread, and nothing else in this program.
     private func pause(_ time: Duration) throws(HostObserver.Problem) {

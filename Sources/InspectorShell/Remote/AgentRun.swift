@@ -97,6 +97,9 @@ package struct AgentRun {
                 ownersBudget: Self.ownersBudget, isAsked: !inodes.isEmpty || !processes.isEmpty)
         } catch {
             if !error.isPassing { return end(error.sentence, .hidden) }
+            // The last look has been told.
+            nextLook = clock.now + pace.pause
+            return nil
         }
         if watch.judge.looks > 1 { pace.note(HostObserver.processorTime - began) }
         nextLook = clock.now + pace.pause

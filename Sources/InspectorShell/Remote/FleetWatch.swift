@@ -12,16 +12,28 @@ package struct FleetWatch {
     /// What is asked about, host by host.
     private let questions: [HostOrdinal: [HostTarget]]
     private let clock = SystemClock()
+    /// Whether lost hosts are kept as they were last seen, and connected again.
+    private let reconnects: Bool
     package private(set) var judge: HostJudge
+    /// The inodes in the view of sockets that are examined, however healthy they seem.
+    package var sight: Set<UInt64> = []
+    /// What changed since this was last taken, and the sockets that were closed.
+    private var changes: HostLook.Changes?
+    private var closings: (list: [HostSocket], lost: UInt64?) = ([], 0)
+    private let began: MonotonicTime
 
     /// How long the first two looks of every host are waited for, and problems of stalled bytes after that.
     private static let opening = Duration.seconds(10)
     private static let most = Duration.seconds(8)
     private static let askAgain = Duration.seconds(5)
+    private static let mostClosings = 65_536
 
     /// Starts the agents of these hosts, as many as a view has at most.
-    package init(_ places: [HostPlace], _ questions: [HostQuestion] = [], lints: LintSettings) {
+    package init(
+        _ places: [HostPlace], _ questions: [HostQuestion] = [], lints: LintSettings, reconnects: Bool = false
+    ) {
         let own = "/proc/self/exe"
+        (self.reconnects, began) = (reconnects, clock.now)
         judge = HostJudge(lints)
         links = zip(places, (0...).lazy).compactMap { place, number in
             HostOrdinal(number).map { HostLink(place, $0, own: own) }
@@ -92,18 +104,31 @@ package struct FleetWatch {
 
     /// Waits until some host says something, and takes that.
     private mutating func turn(until end: ContinuousClock.Instant) {
+        var (polled, patience) = awaited
+        patience = min(end - .now, patience)
+        poll(&polled, nfds_t(polled.count), Int32(clamping: max(0, patience.wholeNanoseconds + 999_999) / 1_000_000))
+        take(polled)
+    }
+
+    /// What must be waited for until `take`, and how long at most.
+    package var awaited: (polled: [pollfd], patience: Duration) {
         var polled: [pollfd] = []
         for link in links {
             polled.append(pollfd(fd: link.output, events: Int16(POLLIN), revents: 0))
             polled.append(pollfd(fd: link.errors, events: Int16(POLLIN), revents: 0))
             polled.append(pollfd(fd: link.wantsToWrite ? link.input : -1, events: Int16(POLLOUT), revents: 0))
         }
-        let wait = min(end - .now, .seconds(1)).wholeNanoseconds
-        poll(&polled, nfds_t(polled.count), Int32(clamping: max(0, wait + 999_999) / 1_000_000))
-        for place in links.indices {
+        return (polled, links.contains(where: \.isEnding) ? .milliseconds(20) : .seconds(1))
+    }
+
+    /// Takes what the hosts have said.
+    package mutating func take(_ polled: [pollfd]) {
+        for place in links.indices where 3 * place + 2 < polled.count {
             if polled[3 * place + 1].revents != 0 { links[place].receiveErrors() }
             if polled[3 * place + 2].revents != 0 { links[place].flush() }
             if polled[3 * place].revents != 0 { receive(place) }
+            links[place].settle(at: clock.now)
+            if !links[place].isOpen { lose(place) }
             // An agent that hears nothing for long ends.
             if links[place].isOpen, let asked = links[place].asked, clock.now - asked >= Self.askAgain {
                 ask(place, taken: links[place].taken)
@@ -118,21 +143,85 @@ package struct FleetWatch {
             switch news {
             case .hello(let hello): open(place, hello, at: now)
             case .update(let update):
-                guard let merge = fleet.merge(update, of: host, at: now, into: judge.look) else { continue }
-                judge.absorb(merge)
+                guard links[place].isOpen, let merge = fleet.merge(update, of: host, at: now, into: judge.look)
+                else { continue }
+                absorb(merge)
                 if fleet.isOverfull(judge.look, with: host) {
                     links[place].end("it tells of more sockets or programs than a host may have here")
+                    // Kept, it would be held against all other hosts.
+                    absorb(fleet.close(host, from: judge.look, at: now))
+                    continue
                 }
                 ask(place, taken: update.number)
             case .bye: break
             }
         }
-        if !links[place].isOpen { judge.absorb(fleet.close(host, from: judge.look, at: clock.now)) }
+    }
+
+    /// Forgets a host that is lost, or starts it again after a while.
+    private mutating func lose(_ place: Int) {
+        let host = links[place].host
+        guard reconnects else {
+            if fleet.boot(of: host) != nil { absorb(fleet.close(host, from: judge.look, at: clock.now)) }
+            return
+        }
+        links[place].retryLater(at: clock.now)
+        if let retry = links[place].retry, clock.now >= retry { links[place].restart() }
+    }
+
+    private mutating func absorb(_ merge: HostMerge) {
+        judge.absorb(merge)
+        guard reconnects else { return }
+        if changes == nil { changes = merge.changes } else { changes?.absorb(merge.changes) }
+        closings.list += merge.closings
+        closings.lost = closings.lost.flatMap { lost in judge.look.closingsLost.map { lost.saturatingAdd($0) } }
+        if closings.list.count > Self.mostClosings { closings = ([], nil) }
+    }
+
+    /// Returns the look of all hosts, with what changed since the last time.
+    package mutating func takeLook() -> HostLook {
+        var look = judge.look
+        look.changes = changes
+        look.changes?.host = nil
+        (look.closings, look.closingsLost) = closings
+        (changes, closings) = (HostLook.Changes(since: look.time), ([], 0))
+        return look
+    }
+
+    /// Whether every host has looked twice or is not there, or was waited for long enough.
+    package var isSettled: Bool {
+        clock.now - began > Self.opening || links.allSatisfy { !$0.isOpen || fleet.looks(of: $0.host) > 1 }
+    }
+
+    /// What the hosts are now. `sockets` counts their sockets.
+    package func statuses(_ sockets: [HostOrdinal: Int]) -> [HostStatus] {
+        let now = clock.now
+        return links.map { link in
+            let isLate = fleet.silence(of: link.host, at: now) != nil
+            let state: HostStatus.State =
+                if let problem = link.problem {
+                    .lost(problem)
+                } else if link.taken == 0 {
+                    .connecting
+                } else {
+                    isLate ? .late : .live
+                }
+            var status = HostStatus(name: link.place.name, state: state)
+            status.age = fleet.age(of: link.host, at: now).map { Int($0.components.seconds) }
+            status.retry = link.retry.map { Int(max(.zero, $0 - now).components.seconds) + 1 }
+            (status.sockets, status.losses) = (sockets[link.host] ?? 0, link.losses)
+            (status.distance, status.bytes) = (fleet.distance(of: link.host), link.bytes)
+            (status.version, status.said) = (link.version, link.said)
+            return status
+        }
     }
 
     private mutating func open(_ place: Int, _ hello: AgentHello, at now: MonotonicTime) {
         let (link, host) = (links[place], links[place].host)
+        links[place].version = String(hello.program.prefix(32))
         if let refusal = hello.refusal { return links[place].end(refusal) }
+        // After a reboot, equal numbers are of other sockets.
+        if let boot = fleet.boot(of: host), boot != hello.boot { absorb(fleet.close(host, from: judge.look, at: now)) }
         fleet.open(host, boot: hello.boot, namespace: hello.namespace, clock: hello.time, at: now)
         judge.note(HostMachine(name: link.place.name, command: link.place.prefix), host)
         ask(place, taken: 0)
@@ -151,7 +240,8 @@ package struct FleetWatch {
             case .address, .datagrams: break
             }
         }
-        ask.inodes = judge.reachAcross(to: host, from: isMeant, meant).sorted().map(HostOrdinal.kernelInode)
+        let isAsked: (HostSocket) -> Bool = { isMeant($0) || $0.inode != 0 && sight.contains($0.inode) }
+        ask.inodes = judge.reachAcross(to: host, from: isAsked, meant).sorted().map(HostOrdinal.kernelInode)
         links[place].ask(ask.limited, at: clock.now)
     }
 
@@ -160,7 +250,9 @@ package struct FleetWatch {
         let now = clock.now
         for (host, machine) in judge.look.machines {
             var noted = machine
-            noted.isLive = links.contains { $0.host == host && $0.isOpen } && fleet.silence(of: host, at: now) == nil
+            // What was told before the connection was lost does not count.
+            let isThere = links.contains { $0.host == host && $0.isOpen && $0.taken > 0 }
+            (noted.isLost, noted.isLive) = (!isThere, isThere && fleet.silence(of: host, at: now) == nil)
             if noted != machine { judge.note(noted, host) }
         }
     }

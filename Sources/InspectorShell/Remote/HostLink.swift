@@ -23,15 +23,45 @@ struct HostLink {
     /// Why it is not there any more, as a sentence, or `nil` while it is.
     private(set) var problem: String?
     private var farewell: String?
+    /// When the agent's output ended, while the status of the program is waited for.
+    private var ended: MonotonicTime?
+    /// When the program is started again, if it is.
+    private(set) var retry: MonotonicTime?
+    /// The starts since something was last taken.
+    private var failures = 0
+    /// How often a connection was lost that had begun.
+    private(set) var losses = 0
+    /// The number of bytes that came, and the version of the agent.
+    private(set) var bytes: UInt64 = 0
+    var version: String?
+    private let own: String
 
     private static let longestComplaint = 4 << 10
+    /// How long the status of a program is waited for whose output has ended.
+    private static let patience = Duration.seconds(2)
+    private static let longestPause = 30
 
-    /// Starts the program that starts the agent.
+    /// Starts the program that starts the agent. `own` is the path of this program.
     init(_ place: HostPlace, _ host: HostOrdinal, own: String) {
-        (self.place, self.host) = (place, host)
+        (self.place, self.host, self.own) = (place, host, own)
+        start()
+    }
+
+    /// Starts the program again.
+    mutating func restart() {
+        // It had a second or more to end.
+        if process > 0 { kill(-process, SIGKILL) }
+        _ = reap()
+        guard process == 0 else { return }
+        (problem, farewell, ended, retry, asked, taken) = (nil, nil, nil, nil, nil, 0)
+        (reader, complaint) = (AgentReader(), [])
+        start()
+    }
+
+    private mutating func start() {
         let ends = Self.pipes()
         guard ends.count == 3 else {
-            problem = "pipe: \(POSIXErrno(errno).words)"
+            end("pipe: \(POSIXErrno(errno).words)")
             return
         }
         let theirs = [ends[0][0], ends[1][1], ends[2][1]]
@@ -70,18 +100,23 @@ struct HostLink {
     }
 
     var isOpen: Bool { problem == nil }
+    /// Whether it must be looked at again soon, although nothing may come from it.
+    var isEnding: Bool { ended != nil || problem != nil && process > 0 }
     var wantsToWrite: Bool { !unsent.isEmpty || next != nil }
 
     /// Reads what the agent has written. Returns what that says.
     mutating func receive(at time: MonotonicTime) -> [AgentReader.News] {
-        guard let bytes = Self.read(output) else { return [] }
+        guard output >= 0, let bytes = Self.read(output) else { return [] }
         if bytes.isEmpty {
-            finish()
+            close(output)
+            (output, ended) = (-1, time)
             return []
         }
+        self.bytes += UInt64(bytes.count)
         do throws(WireError) {
             let news = try reader.take(bytes, at: time)
             for case .bye(let sentence) in news { farewell = sentence }
+            for case .update in news { failures = 0 }
             return news
         } catch {
             if case .malformed(let why) = error { end("its agent broke the protocol: \(why)") }
@@ -90,7 +125,7 @@ struct HostLink {
     }
 
     mutating func receiveErrors() {
-        guard let bytes = Self.read(errors) else { return }
+        guard errors >= 0, let bytes = Self.read(errors) else { return }
         if bytes.isEmpty {
             close(errors)
             errors = -1
@@ -126,35 +161,46 @@ struct HostLink {
 
     // MARK: Ends
 
-    /// The agent's output has ended. Says why.
-    private mutating func finish() {
+    /// The last line of the program's errors. The host says it, so it is escaped where it is shown.
+    var said: String? {
+        String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline).last.map(String.init)
+    }
+
+    /// Goes on ending, without waiting: the other hosts have things to say.
+    mutating func settle(at time: MonotonicTime) {
+        guard isOpen else { return _ = reap() }
+        // Its status is needed once its output has ended.
+        guard let ended else { return }
+        let status = reap()
+        guard status != nil || time - ended > Self.patience else { return }
         receiveErrors()
-        let status = waited()
-        // The host says these, so they are escaped where they are shown.
-        let said = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline).last.map(String.init)
-        end(farewell ?? HostEnding(status: status, hasBegun: reader.hasBegun, said: said, place: place).sentence)
+        let ending = HostEnding(status: status ?? nil, hasBegun: reader.hasBegun, said: said, place: place)
+        end(farewell ?? ending.sentence)
+    }
+
+    /// Starts again after a pause, which doubles with each failure.
+    mutating func retryLater(at time: MonotonicTime) {
+        guard !isOpen, retry == nil else { return }
+        if reader.hasBegun { losses += 1 }
+        retry = time + .seconds(min(Self.longestPause, 1 << min(failures, 8)))
+        failures += 1
     }
 
     /// Ends the connection.
     mutating func end(_ sentence: String) {
-        problem = problem ?? sentence
+        (problem, ended) = (problem ?? sentence, nil)
         for descriptor in [input, output, errors] where descriptor >= 0 { close(descriptor) }
         (input, output, errors, unsent, next) = (-1, -1, -1, [], nil)
         if process > 0 { kill(-process, SIGTERM) }
-        _ = waited(patience: 1)
+        _ = reap()
     }
 
-    /// Returns the exit status of the program, or `nil` if a signal ended it or it has not ended yet.
-    private mutating func waited(patience: Int = 100) -> Int32? {
-        guard process > 0 else { return nil }
+    /// Returns the exit status of the program, which is `nil` if a signal ended it, or nothing if it has not ended yet.
+    private mutating func reap() -> Int32?? {
+        guard process > 0 else { return .some(nil) }
         var status: Int32 = 0
-        for turn in 0..<patience {
-            if waitpid(process, &status, WNOHANG) == process {
-                process = 0
-                return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
-            }
-            if turn < patience - 1 { poll(nil, 0, 20) }
-        }
-        return nil
+        guard waitpid(process, &status, WNOHANG) == process else { return .none }
+        process = 0
+        return .some(status & 0x7F == 0 ? status >> 8 & 0xFF : nil)
     }
 }

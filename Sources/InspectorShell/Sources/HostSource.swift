@@ -142,6 +142,7 @@ private struct Looker {
         if let looked, .now - looked < pause || ending != nil { return (last, ending) }
         looked = .now
         let (began, isFirst) = (HostObserver.processorTime, last == nil)
+        var sight: Set<UInt64> = []
         defer { pace.note(isFirst ? .zero : HostObserver.processorTime - began) }
         do throws(HostObserver.Problem) {
             // The first look finds the rows whose programs are then examined.
@@ -151,8 +152,9 @@ private struct Looker {
                     of: watch.look, by: watch.judge, [], wallNanoseconds: 0,
                     folds: request.foldsWaiting && filter.isEmpty)
             }
+            sight = inSight(request)
             try watch.see(
-                readsPrograms: true, inodes: inSight(request), processes: processes,
+                readsPrograms: true, inodes: sight, processes: processes,
                 ownersBudget: isFirst ? HostSource.firstOwnersBudget : HostSource.ownersBudget)
         } catch {
             // If memory or descriptors were short, the next look makes up for this one.
@@ -161,7 +163,7 @@ private struct Looker {
         }
         var snapshot = rows.snapshot(
             of: watch.look, by: watch.judge, watch.judge.verdicts().found,
-            wallNanoseconds: SystemClock().wallNanoseconds, folds: request.foldsWaiting && filter.isEmpty)
+            wallNanoseconds: SystemClock().wallNanoseconds, folds: request.foldsWaiting && filter.isEmpty, sight: sight)
         if case .processes(let numbers, let name) = scope {
             snapshot.sockets.removeAll { !($0.host?.owners.contains { numbers.contains($0) } ?? false) }
             if !numbers.contains(where: { kill($0, 0) == 0 || errno == EPERM }) { ending = .ended("\(name) has ended") }

@@ -3,6 +3,11 @@ import InspectorCore
 import SocketKit
 
 extension SourceList {
+    package func startCapture() { capture?.start() }
+
+    /// The capture, if there is one.
+    package var capture: CaptureSource? { entries.lazy.compactMap { $0.source as? CaptureSource }.first }
+
     /// A recording of a run, until it is stopped. It stores the packets of a capture, and otherwise every snapshot.
     package final class Recording: Sendable {
         package let path: String

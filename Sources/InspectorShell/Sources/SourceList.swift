@@ -189,15 +189,14 @@ package final class SourceList: Sendable {
         _ = state.withLock { $0.add(source) }
     }
 
-    package func startCapture() { capture?.start() }
-
-    /// The capture, if there is one.
-    package var capture: CaptureSource? { entries.lazy.compactMap { $0.source as? CaptureSource }.first }
-
     private func addOutside(_ scope: HostSource.Scope) {
+        let isFleet = scope == .host && !looking.places.isEmpty
         state.withLock { state in
-            guard !state.entries.contains(where: { ($0.source as? HostSource)?.scope == scope }) else { return }
-            _ = state.add(HostSource(scope, looking, lints))
+            let isThere = state.entries.contains {
+                isFleet ? $0.source is FleetSource : ($0.source as? HostSource)?.scope == scope
+            }
+            guard !isThere else { return }
+            _ = state.add(isFleet ? FleetSource(looking, lints) : HostSource(scope, looking, lints))
         }
     }
 

@@ -25,8 +25,11 @@ extension CommandTable {
                 throw UsageError(request.invocation.host.filter, failure.message)
             }
             let host = request.invocation.host
-            if !host.places.isEmpty, !request.checksHost || host.namespace != nil {
-                throw UsageError("@HOST", "several hosts need --check, and no --netns")
+            for (isThere, option) in [
+                (host.namespace != nil, "--netns"), (request.metrics != nil, "--metrics"),
+                (host.peeks.isOn, "--peek"), (host.peeks.allowsOthers, "--peek-others"),
+            ] where isThere && !host.places.isEmpty {
+                throw UsageError(option, "cannot be used with several hosts")
             }
             if request.checksHost {
                 try request.checkPeeks(with: "--check")

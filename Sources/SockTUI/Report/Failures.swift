@@ -36,16 +36,25 @@ extension SocketError.Reason {
 }
 
 extension [ProgramInfo] {
-    /// What opened files lack, which is not a failure. A capture's losses are told once it has ended.
+    /// What opened files lack, and which hosts are not there, which is not a failure. A capture's losses are told once it
+    /// has ended.
     var notes: [String] {
         filter { !$0.isOutside && $0.dropped == nil }.compactMap { program in
             program.missing.map { "\(program.name): \($0)" }
         }
+            + flatMap(\.hosts).compactMap { host in
+                guard case .lost(let why) = host.state else { return nil }
+                return "\(host.name): \(Sanitizer(isASCII: false).text(why))"
+            }
     }
+
+    /// Whether hosts were asked for, and none of them is there.
+    var lacksAllHosts: Bool { contains { !$0.hosts.isEmpty && $0.hosts.allSatisfy(\.isLost) } }
 
     /// Reports those that are inspected from outside if none of their sockets can be seen, or none matches the filter.
     func unseen(in snapshot: EngineSnapshot?, _ filter: String) -> [String] {
         guard snapshot?.sockets.isEmpty == true else { return [] }
+        if lacksAllHosts { return ["no host can be looked at"] }
         guard filter.isEmpty else { return ["\(filter): no socket matches"] }
         return self.filter(\.isOutside).map { "\($0.title) has no visible sockets" }
     }

@@ -248,7 +248,8 @@ final class ReportRun {
     private var status: Int32 {
         guard let status = runner.child.status else {
             let hasFoundNothing = runner.sources.hasFoundNothing || isOnce && openings.matchesNothing(last)
-            let failure: ExitStatus = hasFoundNothing ? .nothing : .failure
+            let isHidden = isOnce && openings.programs?.lacksAllHosts == true
+            let failure: ExitStatus = isHidden ? .hidden : hasFoundNothing ? .nothing : .failure
             return complaints.isEmpty ? 0 : failure.rawValue
         }
         return losses.isEmpty ? status : max(1, status)

@@ -4,12 +4,16 @@
 package struct HostFleet: Sendable {
     private struct Member {
         var boot: String
+        /// The inode of its agent's network namespace.
+        var namespace: UInt64
         /// The least difference seen between the viewer's clock and the host's.
         var shift: Duration
         var looks = 0
         /// When the last look arrived, and after which silence it is late.
         var last: MonotonicTime
         var patience = HostFleet.leastPatience
+        /// When the last look began, by the host's clock.
+        var began: MonotonicTime?
     }
 
     /// A network namespace of a kernel. Several agents may see it.
@@ -37,8 +41,16 @@ package struct HostFleet: Sendable {
     package mutating func open(
         _ host: HostOrdinal, boot: String, namespace: UInt64, clock: MonotonicTime, at arrival: MonotonicTime
     ) {
-        members[host] = Member(boot: boot, shift: arrival - clock, last: arrival)
-        claim(namespace, for: host)
+        members[host] = Member(boot: boot, namespace: namespace, shift: arrival - clock, last: arrival)
+    }
+
+    /// The boot ID of a host that was opened, or `nil`.
+    package func boot(of host: HostOrdinal) -> String? { members[host]?.boot }
+
+    /// How far the viewer's clock is ahead of a host's, and for how long nothing has come from it, once it was opened.
+    package func distance(of host: HostOrdinal) -> Duration? { members[host]?.shift }
+    package func age(of host: HostOrdinal, at time: MonotonicTime) -> Duration? {
+        members[host].flatMap { $0.looks > 0 ? max(.zero, time - $0.last) : nil }
     }
 
     /// Removes a host. Returns what makes all of it disappear.
@@ -77,17 +89,21 @@ package struct HostFleet: Sendable {
     ) -> HostMerge? {
         guard var member = members[host] else { return nil }
         let shift = arrival - update.sent
-        let isAnew = shift - member.shift > Self.clockStood
+        // Nobody knows what happened before the first look.
+        let isAnew = member.looks == 0 || shift - member.shift > Self.clockStood
         member.shift = isAnew ? shift : min(shift, member.shift)
         member.looks = isAnew ? 1 : member.looks + 1
         member.last = arrival
         member.patience = max(Self.leastPatience, min(update.interval, .seconds(20)) * 3)
+        let passed = isAnew ? .zero : max(.zero, update.time - (member.began ?? update.time))
+        member.began = update.time
         members[host] = member
-        for namespace in update.namespaces { claim(namespace.inode, for: host) }
+        // Only who tells of a namespace claims it.
+        for namespace in update.namespaces { claim(inode(of: namespace, in: member), for: host) }
         let foreign = Set(update.namespaces.filter { isForeign($0, to: host) }.map(\.ordinal))
         return HostMerge(
             update, of: host, shift: member.shift, at: max(arrival, look.time + .nanoseconds(1)), isAnew: isAnew,
-            look: look
+            passed: passed, look: look
         ) { !foreign.contains($0) }
     }
 
@@ -99,7 +115,11 @@ package struct HostFleet: Sendable {
     }
 
     private func isForeign(_ namespace: HostNamespace, to host: HostOrdinal) -> Bool {
-        guard let boot = members[host]?.boot else { return false }
-        return claims[Claim(boot: boot, inode: namespace.inode)].map { $0 != host } ?? false
+        guard let member = members[host] else { return false }
+        return claims[Claim(boot: member.boot, inode: inode(of: namespace, in: member))].map { $0 != host } ?? false
+    }
+
+    private func inode(of namespace: HostNamespace, in member: Member) -> UInt64 {
+        namespace.inode == 0 && namespace.ordinal == 0 ? member.namespace : namespace.inode
     }
 }

@@ -54,6 +54,15 @@ package struct HostLook: Sendable {
         package init(since: MonotonicTime, told: Set<UInt64> = [], gone: Set<UInt64> = []) {
             (self.since, self.told, self.gone) = (since, told, gone)
         }
+
+        /// Unites these with later ones. They are then about all hosts.
+        package mutating func absorb(_ later: Changes) {
+            told = told.subtracting(later.gone).union(later.told)
+            gone = gone.subtracting(later.told).union(later.gone)
+            owners.formUnion(later.owners)
+            anew.formUnion(later.anew)
+            host = nil
+        }
     }
 
     package struct Hidden: Equatable, Sendable {

@@ -17,15 +17,19 @@ package struct HostMerge: Sendable {
     private var hidden: HostLook.Hidden
     private var closingsLost: UInt64?
     private let isAnew: Bool
+    /// The time between this look and the host's look before.
+    private let passed: Duration
 
     /// - Parameter isAnew: Whether the durations of all its sockets begin again.
     /// - Parameter isOwn: Whether the host tells of the sockets of a namespace.
     init(
         _ update: HostUpdate, of host: HostOrdinal, shift: Duration, at time: MonotonicTime, isAnew: Bool,
-        look: HostLook, isOwn: (UInt16) -> Bool
+        passed: Duration = .zero, look: HostLook, isOwn: (UInt16) -> Bool
     ) {
         (self.host, self.time, looked, self.isAnew) = (host, time, update.time + shift, isAnew)
-        (hidden, closingsLost) = (update.hidden, update.closingsLost)
+        self.passed = passed
+        // Nobody knows what closed before the first look.
+        (hidden, closingsLost) = (update.hidden, isAnew ? nil : update.closingsLost)
         let packing = HostPacking(host: host, shift: shift)
         told = update.told.filter { isOwn($0.namespace) }.compactMap(packing.socket)
         changes = HostLook.Changes(since: look.time, told: Set(told.map(\.id)))
@@ -60,6 +64,9 @@ package struct HostMerge: Sendable {
         for socket in told { Self.insert(socket, into: &look) }
         age(&look)
         for (inode, list) in owners { look.owners[inode] = list.isEmpty ? nil : list }
+        for process in look.processes.keys where HostOrdinal(ofProcess: process) == host {
+            look.processes[process]?.age(by: passed)
+        }
         for process in processes { look.processes[process] = nil }
         for process in known { look.processes[process.id.number] = process }
         look.namespaces = look.namespaces.filter { HostOrdinal(ofNamespace: $0.key) != host }
@@ -95,8 +102,11 @@ package struct HostMerge: Sendable {
     private func age(_ look: inout HostLook) {
         for place in look.sockets.indices where look.sockets[place].host == host {
             let passed = looked - look.sockets[place].time
-            if isAnew { look.sockets[place].time = looked }
-            if !isAnew, passed > .zero { look.sockets[place].age(by: passed) }
+            if isAnew, !changes.told.contains(look.sockets[place].id) {
+                look.sockets[place].time = looked
+            } else if passed > .zero {
+                look.sockets[place].age(by: passed)
+            }
         }
     }
 }

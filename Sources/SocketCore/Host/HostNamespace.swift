@@ -14,12 +14,15 @@ package struct HostNamespace: Hashable, Sendable {
         (self.ordinal, self.inode, self.name) = (ordinal, inode, name)
     }
 
+    /// Whether it is that of who looks at its host.
+    package var isOwn: Bool { HostOrdinal.hostNamespace(ordinal) == 0 }
+
     /// Its name, `own`, or the number of its inode. Not sanitized.
-    package var label: String { name ?? (HostOrdinal.hostNamespace(ordinal) == 0 ? "own" : "\(inode)") }
+    package var label: String { name ?? (isOwn ? "own" : "\(inode)") }
 
     /// Whether a word of a filter names it: its name, `own`, or the first digits of its inode.
     package func matches(_ word: String) -> Bool {
-        if word == name?.lowercased() || ordinal == 0 && word == "own" { return true }
+        if word == name?.lowercased() || isOwn && word == "own" { return true }
         return !word.isEmpty && word.allSatisfy(\.isNumber) && "\(inode)".hasPrefix(word)
     }
 }

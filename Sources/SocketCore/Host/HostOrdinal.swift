@@ -65,6 +65,8 @@ package struct HostMachine: Equatable, Sendable {
     package var command: String
     /// Whether its looks arrive as often as they should.
     package var isLive = true
+    /// Whether nothing more comes from it, so that what is known of it is what was last seen.
+    package var isLost = false
     package var hidden = HostLook.Hidden()
 
     package init(name: String, command: String) { (self.name, self.command) = (name, command) }

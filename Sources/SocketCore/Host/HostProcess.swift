@@ -75,6 +75,31 @@ package struct HostProcess: Hashable, Sendable {
         (self.state, self.parent) = (state, parent)
     }
 
+    /// Whether a look shows no more than that time has passed since this: it is as this is after `passed`.
+    func isSame(_ now: HostProcess, after passed: Duration) -> Bool {
+        if self == now { return passed == .zero || age == nil && threads.allSatisfy { $0.idle == nil } }
+        guard threads.count == now.threads.count else { return false }
+        var aged = self
+        aged.age(by: passed)
+        if Self.isNear(aged.age, now.age) { aged.age = now.age }
+        for place in aged.threads.indices where Self.isNear(aged.threads[place].idle, now.threads[place].idle) {
+            aged.threads[place].idle = now.threads[place].idle
+        }
+        return aged == now
+    }
+
+    /// Lets time pass in which nothing happened.
+    mutating func age(by passed: Duration) {
+        age = age.map { $0 + passed }
+        for place in threads.indices { threads[place].idle = threads[place].idle.map { $0 + passed } }
+    }
+
+    /// The programs are read a little after the look began, and not always equally soon.
+    private static func isNear(_ one: Duration?, _ other: Duration?) -> Bool {
+        guard let one, let other else { return false }
+        return one - other < .milliseconds(100) && other - one < .milliseconds(100)
+    }
+
     /// The name and number, as in `api.py[4711]`. Not sanitized.
     package var title: String { "\(name)[\(HostOrdinal.kernelProcess(id.number))]" }
 }

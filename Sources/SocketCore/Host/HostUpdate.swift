@@ -37,7 +37,10 @@ package struct HostUpdateWriter: Sendable {
     private var closings: [HostSocket] = []
     private var closingsLost: UInt64? = 0
     private var owners: [UInt64: [HostLook.Owner]] = [:]
+    /// The processes as the viewer has them, which grow older there as well.
     private var processes: [Int32: HostProcess] = [:]
+    /// The time of the look that was told last.
+    private var last: MonotonicTime?
     /// The time of the last look that was noted, or `nil` if the next update must be full.
     private var noted: MonotonicTime?
     private var number: UInt64 = 0
@@ -75,10 +78,7 @@ package struct HostUpdateWriter: Sendable {
         update.told = noted == nil ? look.sockets : told.sorted().compactMap(look.socket)
         update.gone = noted == nil ? [] : gone.sorted()
         update.owners = changedOwners(look)
-        let known = Set(processes.keys)
-        update.processes = look.processes.values.filter { processes[$0.id.number] != $0 }
-            .sorted { $0.id.number < $1.id.number }
-        update.ended = known.subtracting(look.processes.keys).sorted()
+        tellProcesses(of: look, in: &update)
         update.namespaces = look.namespaces.values.sorted { $0.ordinal < $1.ordinal }
         if var own = look.namespaces[0] ?? (look.localPorts == nil ? nil : HostNamespace(ordinal: 0, inode: 0)) {
             own.localPorts = look.localPorts
@@ -87,13 +87,30 @@ package struct HostUpdateWriter: Sendable {
         (update.examined, update.lowWater) = (look.examined ?? [], look.lowWater)
         (update.closings, update.closingsLost) = (closings, closingsLost)
         update.hidden = look.hidden
-        (owners, processes, noted) = (look.owners, look.processes, look.time)
+        (owners, noted, last) = (look.owners, look.time, look.time)
         (told, gone, closings, closingsLost) = ([], [], [], 0)
         return update
     }
 
+    /// Tells the processes that are not as the viewer lets them grow older.
+    private mutating func tellProcesses(of look: HostLook, in update: inout HostUpdate) {
+        update.ended = Set(processes.keys).subtracting(look.processes.keys).sorted()
+        for number in update.ended { processes[number] = nil }
+        let passed = last.map { look.time - $0 } ?? .zero
+        for (number, now) in look.processes {
+            if !update.isFull, processes[number]?.isSame(now, after: passed) == true {
+                processes[number]?.age(by: passed)
+            } else {
+                processes[number] = now
+                update.processes.append(now)
+            }
+        }
+        update.processes.sort { $0.id.number < $1.id.number }
+    }
+
     private func changedOwners(_ look: HostLook) -> [UInt64: [HostLook.Owner]] {
-        var changed = look.owners.filter { owners[$0.key] != $0.value }
+        // The viewer drops those of a host that tells everything.
+        var changed = noted == nil ? look.owners : look.owners.filter { owners[$0.key] != $0.value }
         for inode in owners.keys where look.owners[inode] == nil { changed[inode] = [] }
         return changed
     }

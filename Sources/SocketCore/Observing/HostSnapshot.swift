@@ -35,6 +35,11 @@ package struct HostSnapshot: Equatable, Sendable {
     /// The socket at the other end, if it is on this host, and its program.
     package var peer: SocketID?
     package var peerProgram: String?
+    /// If there are several hosts, the names of the one it is on and of the one its other end is on. Not sanitized.
+    package var machine: String?
+    package var peerMachine: String?
+    /// Whether its host is lost, so that this is what was last seen.
+    package var isLost = false
     /// The control group of its program and the name of its container. Not sanitized.
     package var cgroup: String?
     package var container: String?

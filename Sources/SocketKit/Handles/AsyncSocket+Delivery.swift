@@ -72,11 +72,12 @@ extension AsyncSocket: DeliveringHandle {
 
     // MARK: Delivery
 
-    /// Where a notice goes.
+    /// Where a notice goes. Only references, because every callback passes one: a case with more would be copied and
+    /// destroyed by calls, which cost 130 instructions.
     private enum Way {
         case here((any AsyncSocketDelegate)?)
         case pump(DelegatePump)
-        case awaited(AwaitedNotice)
+        case awaited
         case nowhere
     }
 
@@ -86,13 +87,7 @@ extension AsyncSocket: DeliveringHandle {
     @inline(__always)
     func deliver(_ notice: SocketNotice, of connection: Connection?) -> Bool {
         let way = state.withLock { state -> Way in
-            if state.isAwaited {
-                switch state.changeAwaited({ $0.absorb(notice) }) {
-                case .isNotAwaited: break
-                case .answers(let answers) where answers.isEmpty: break
-                case let awaited: return .awaited(awaited)
-                }
-            }
+            if state.isAwaited { return .awaited }
             guard let pump = state.pump else { return .here(state.delegate) }
             if !state.hearsOfWrites, case .wrote = notice { return .nowhere }
             return .pump(pump)
@@ -103,16 +98,19 @@ extension AsyncSocket: DeliveringHandle {
             return false
         case .pump(let pump):
             return weigh(notice, andSendBy: pump)
-        case .awaited(let awaited): return answer(awaited, notice, of: connection)
+        case .awaited: return answer(notice, of: connection)
         case .nowhere: return false
         }
     }
 
-    /// Answers the awaiting tasks. Not inlined, because `deliver` is part of the loop that runs the callbacks.
+    /// Answers the tasks that await this, and calls the delegate if it is for that too. Not inlined, because `deliver` is
+    /// part of the loop that runs the callbacks.
     @inline(never)
-    private func answer(_ awaited: AwaitedNotice, _ notice: SocketNotice, of connection: Connection?) -> Bool {
-        switch awaited {
-        case .isNotAwaited, .answersNobody: return false
+    private func answer(_ notice: SocketNotice, of connection: Connection?) -> Bool {
+        // A task may have given up since.
+        switch state.withLock({ $0.isAwaited ? $0.changeAwaited { $0.absorb(notice) } : .isNotAwaited }) {
+        case .isNotAwaited: return deliverBesides(notice)
+        case .answersNobody: return false
         case .answer(let answer, let result, let wanted):
             answer(
                 result.map { bytes in
@@ -144,10 +142,13 @@ extension AsyncSocket: DeliveringHandle {
         }
     }
 
-    /// Also notifies the delegate of something that a task awaited. That task may have changed the delegate.
+    /// Notifies the delegate of something that a task may have awaited too. That task may have changed the delegate.
     private func deliverBesides(_ notice: SocketNotice) -> Bool {
-        let (pump, delegate) = state.withLock { ($0.pump, $0.delegate) }
-        if let pump { return weigh(notice, andSendBy: pump) }
+        let (pump, delegate, hearsOfWrites) = state.withLock { ($0.pump, $0.delegate, $0.hearsOfWrites) }
+        if let pump {
+            if !hearsOfWrites, case .wrote = notice { return false }
+            return weigh(notice, andSendBy: pump)
+        }
         call(notice, delegate)
         return false
     }

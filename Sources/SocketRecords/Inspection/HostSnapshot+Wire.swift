@@ -31,8 +31,8 @@ extension HostSnapshot: WireMessage {
         try coder.field(18, &asksFor, "asks_for_s", "for how long")
         try coder.field(19, &asksWords)
         try coder.field(20, &evidence)
-        try coder.field(21, &peer, "peer_id", "the socket at the other end, if it is on this host")
-        try coder.field(22, &peerProgram, "peer_program", "the program at the other end, if it is on this host")
+        try coder.field(21, &peer, "peer_id", "the socket at the other end, if it is on a host that is looked at")
+        try coder.field(22, &peerProgram, "peer_program", "the program at the other end, if it is on such a host")
         try coder.field(23, &cgroup)
         try coder.field(
             24, &container, "container", "the name of its container, or the first digits of its identifier",
@@ -42,6 +42,10 @@ extension HostSnapshot: WireMessage {
         try coder.field(26, &closesOnExec, "cloexec", "whether it has O_CLOEXEC; null if not examined")
         try coder.field(27, &tcp)
         try coder.field(28, &verdicts)
+        try coder.field(
+            29, &machine, "machine", "the host it is on, if several are looked at", after: "container")
+        try coder.field(30, &peerMachine, "peer_machine", "the host its other end is on", after: "peer_program")
+        try coder.field(31, &isLost)
     }
 }
 

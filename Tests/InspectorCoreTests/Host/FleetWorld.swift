@@ -23,6 +23,8 @@ struct FleetWorld {
     var judge = HostJudge()
     /// The number of sockets that were told in all.
     private(set) var told = 0
+    /// The number of processes that were told in all.
+    private(set) var toldProcesses = 0
 
     mutating func add(_ name: String, _ world: HostWorld, ahead: Double, boot: String? = nil, namespace: UInt64 = 7) {
         hosts.append(Host(name: name, world: world, ahead: ahead, boot: boot ?? name, namespace: namespace))
@@ -34,13 +36,16 @@ struct FleetWorld {
 
     /// Opens all hosts.
     mutating func open(at seconds: Double) {
-        for (number, host) in hosts.enumerated() {
-            let ordinal = Self.ordinal(number)
-            fleet.open(
-                ordinal, boot: host.boot, namespace: host.namespace, clock: Self.time(seconds + host.ahead),
-                at: Self.time(seconds))
-            judge.note(HostMachine(name: host.name, command: "ssh \(host.name)"), ordinal)
-        }
+        for number in hosts.indices { reopen(number, at: seconds) }
+    }
+
+    /// Opens a host, again if it was open.
+    mutating func reopen(_ number: Int, at seconds: Double) {
+        let (host, ordinal) = (hosts[number], Self.ordinal(number))
+        fleet.open(
+            ordinal, boot: host.boot, namespace: host.namespace, clock: Self.time(seconds + host.ahead),
+            at: Self.time(seconds))
+        judge.note(HostMachine(name: host.name, command: "ssh \(host.name)"), ordinal)
     }
 
     /// Every host that is not silent looks, and what it tells goes over the wire.
@@ -54,6 +59,7 @@ struct FleetWorld {
         hosts[number].writer.note(look)
         let update = hosts[number].writer.update(look, interval: .seconds(1))
         told += update.told.count
+        toldProcesses += update.processes.count
         var bytes = hosts[number].reader.hasBegun ? [] : AgentFrame.preamble + AgentFrame.hello(AgentHello()).bytes
         for frame in update.frames(sent: Self.time(seconds + hosts[number].ahead)) { bytes += frame.bytes }
         let news = (try? hosts[number].reader.take(bytes, at: Self.time(seconds))) ?? []

@@ -82,6 +82,63 @@ struct HostChangesTests {
         #expect(whole.looks == 30)
     }
 
+    @Test("of many sockets that wait, those out of sight are rebuilt in turns, or where more than time changes")
+    func turns() throws {
+        var world = HostWorld()
+        world.program(81, "client.py")
+        world.program(4711, "api.py")
+        _ = world.listen(4711, 3, port: 80)
+        let servers = (0..<300).map { world.connect((81, 10 + $0), (4711, 10 + $0), port: 80).server }
+        for server in servers { world.fill(server, 500, at: 1) }
+        var (judge, rows, former) = (HostJudge(), HostRows(), HostLook?.none)
+        func shown(at time: Double) -> [SocketSnapshot] {
+            var look = world.look(time)
+            look.tellChanges(since: former)
+            see(&judge, &look)
+            former = look
+            let snapshot = rows.snapshot(
+                of: look, by: judge, [], wallNanoseconds: 0, sight: [world[servers[0]].inode])
+            return servers.compactMap { server in snapshot.sockets.first { $0.host?.key == server } }
+        }
+        for time in 10..<20 { _ = shown(at: Double(time)) }
+        let now = shown(at: 20)
+        let ages = try now.map { try #require($0.host?.asksFor).inSeconds }
+        // The bytes are 19 seconds old.
+        #expect(ages.count == 300 && ages[0] == 19 && Set(ages).count > 1, "\(Set(ages))")
+        #expect(ages.allSatisfy { (12...19).contains($0) }, "\(Set(ages))")
+        #expect(now.allSatisfy { $0.host?.asks == "nobody" && $0.receiveRate ?? 0 == 0 })
+        world.thread(4711, 4711, .polls(in: Set(10..<310)))
+        #expect(shown(at: 21).allSatisfy { $0.host?.asks != "nobody" })
+    }
+
+    @Test("of very many suspects, most keep how they were requested for a moment; all are told, and cleared soon")
+    func suspects() throws {
+        var world = HostWorld()
+        world.program(81, "client.py")
+        world.program(4711, "api.py")
+        _ = world.listen(4711, 3, port: 80)
+        let servers = (0..<600).map { world.connect((81, 10 + $0), (4711, 10 + $0), port: 80).server }
+        for server in servers { world.fill(server, 500, at: 1) }
+        var (whole, part, former) = (HostJudge(), HostJudge(), HostLook?.none)
+        func found(at time: Int) -> (whole: [Verdict], part: [Verdict]) {
+            var look = world.look(Double(time))
+            var told = look
+            told.tellChanges(since: former)
+            former = look
+            see(&whole, &look)
+            see(&part, &told)
+            return (whole.verdicts().found, part.verdicts().found)
+        }
+        for time in 10...24 {
+            let (whole, part) = found(at: time)
+            #expect(whole.map(\.sentence) == part.map(\.sentence) && whole.map(\.sockets) == part.map(\.sockets))
+            if time >= 16 { #expect(part.map(\.more) == [599] && part[0].sockets.count == 600, "\(part)") }
+        }
+        world.thread(4711, 4711, .polls(in: Set(10..<610)))
+        for time in 25...29 { _ = found(at: time) }
+        #expect(part.verdicts().found.isEmpty)
+    }
+
     @Test("a socket that was looked at before a child inherited it is judged again")
     func inherited() throws {
         var world = HostWorld()

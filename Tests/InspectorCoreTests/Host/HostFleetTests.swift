@@ -134,6 +134,116 @@ struct HostFleetTests {
         #expect(fleet.judge.look.sockets.count == 3 && fleet.judge.look.sockets.allSatisfy { $0.host.number == 0 })
     }
 
+    @Test("an agent that only introduces itself claims no namespace")
+    func silent() {
+        var fleet = FleetWorld.deadlock()
+        for number in 0..<2 {
+            (fleet.hosts[number].boot, fleet.hosts[number].namespace) = ("one", 4_026_531_840)
+            fleet.hosts[number].world.namespaces = [0: HostNamespace(ordinal: 0, inode: 4_026_531_840)]
+        }
+        fleet.hosts[0].isSilent = true
+        _ = fleet.found(at: [10, 11])
+        #expect(fleet.judge.look.sockets.count == 3 && fleet.judge.look.sockets.allSatisfy { $0.host.number == 1 })
+    }
+
+    @Test("a duration across hosts is shorter by the distance of their looks")
+    func distance() throws {
+        var fleet = FleetWorld.deadlock()
+        let before = try #require(fleet.found().first?.lasting)
+        fleet.look(HostWorld.check.last! + 3, by: 0)
+        let after = try #require(fleet.judge.verdicts().found.first { $0.lint == "deadlock" }?.lasting)
+        #expect(after < before - .seconds(2.5) + .milliseconds(200), "\(before) \(after)")
+    }
+
+    @Test("processes of which only time passed are not told again, and grow older at the viewer")
+    func ages() throws {
+        var fleet = FleetWorld()
+        var world = HostWorld()
+        world.program(156, "worker.py", .sends(4))
+        fleet.add("web1", world, ahead: 5)
+        fleet.open(at: 9)
+        for time in [10, 11, 12] { fleet.look(Double(time)) }
+        #expect(fleet.toldProcesses == 1)
+        let process = try #require(fleet.judge.look.processes[156])
+        // As the world says: it started at -1,000.
+        #expect(process.age == .seconds(1_012) && process.threads.allSatisfy { $0.idle ?? .zero > .seconds(2) })
+        fleet.hosts[0].world.processes[156]?.threads[0].switches = 99
+        fleet.look(13)
+        #expect(fleet.toldProcesses == 2 && fleet.judge.look.processes[156]?.age == .seconds(1_013))
+    }
+
+    @Test("a host that comes back begins anew, and what was last seen of it is no verdict")
+    func reopened() {
+        var fleet = FleetWorld.deadlock()
+        _ = fleet.found()
+        let last = HostWorld.check.last!
+        fleet.hosts[1].writer = HostUpdateWriter()
+        fleet.reopen(1, at: last + 1)
+        fleet.look(last + 2)
+        let readers = fleet.judge.look.sockets.filter { $0.host.number == 1 && $0.unread ?? 0 > 0 }
+        #expect(readers.map(fleet.judge.facts.ledger.readStall) == [.zero])
+        #expect(!fleet.judge.verdicts().found.map(\.lint).contains("deadlock"))
+    }
+
+    @Test("rows name their host and that of their other end, and say whether it is lost")
+    func rows() throws {
+        var fleet = FleetWorld.deadlock()
+        let found = fleet.found()
+        var rows = HostRows()
+        func hosts() -> [HostSnapshot] {
+            rows.snapshot(of: fleet.judge.look, by: fleet.judge, found, wallNanoseconds: 0).sockets.compactMap(\.host)
+        }
+        let first = hosts().filter { $0.program == "worker.py[156]" }
+        #expect(first.map(\.machine) == ["web1"] && first.map(\.peerMachine) == ["db1"])
+        #expect(first.map(\.peerName) == ["db1 api.py[156]"] && first.allSatisfy { !$0.isLost })
+        #expect(hosts().filter { $0.program == "app[81]" }.allSatisfy { $0.peerName == "app[81]" })
+        var machine = try #require(fleet.judge.look.machines[FleetWorld.ordinal(1)])
+        machine.isLost = true
+        fleet.judge.note(machine, FleetWorld.ordinal(1))
+        rows = HostRows()
+        #expect(hosts().allSatisfy { $0.isLost == ($0.machine == "db1") })
+    }
+
+    @Test("a command with quotes is quoted as a whole for ssh, whose words a shell splits again")
+    func quoting() {
+        var fleet = FleetWorld.deadlock()
+        fleet.open(at: 9)
+        let scene = fleet.judge.facts.scene
+        #expect(scene.there("eu-stack -p 1", on: FleetWorld.ordinal(0)) == "ssh web1 eu-stack -p 1")
+        #expect(scene.there("psql -c 'SELECT 1'", on: FleetWorld.ordinal(0)) == #"ssh web1 "psql -c 'SELECT 1'""#)
+    }
+
+    @Test("tens of thousands of listeners on one port are removed one by one in time")
+    func listeners() {
+        var world = HostWorld()
+        var fleet = FleetWorld()
+        world.program(1, "a")
+        for _ in 0..<3 { _ = world.listen(1, 3, port: 80) }
+        fleet.add("web1", world, ahead: 0)
+        _ = fleet.found(at: [10, 11])
+        let first = fleet.judge.look.sockets[0]
+        #expect(fleet.judge.facts.scene.listeners(80, near: first).count == 3)
+        fleet.judge.absorb(fleet.fleet.close(FleetWorld.ordinal(0), from: fleet.judge.look, at: first.time))
+        #expect(fleet.judge.facts.scene.listeners(80, near: first).isEmpty)
+        // A list would compare each with all that are left.
+        var update = HostUpdate()
+        update.isFull = true
+        update.told = (1...32_000 as ClosedRange<UInt64>).map { number in
+            var socket = HostSocket(id: number, .tcp, .listening, time: .zero, inode: number)
+            socket.local = .v4(host: "0.0.0.0", port: 80)
+            return socket
+        }
+        let host = FleetWorld.ordinal(1)
+        fleet.fleet.open(host, boot: "", namespace: 0, clock: .zero, at: first.time)
+        if let merge = fleet.fleet.merge(update, of: host, at: first.time, into: fleet.judge.look) {
+            fleet.judge.absorb(merge)
+        }
+        let all = fleet.judge.facts.scene.listeners(80, near: fleet.judge.look.sockets[0])
+        #expect(all.count == 32_000)
+        fleet.judge.absorb(fleet.fleet.close(host, from: fleet.judge.look, at: first.time))
+        #expect(fleet.judge.look.sockets.isEmpty)
+    }
+
     @Test("a host can lie about itself only")
     func liar() throws {
         var update = HostUpdate()

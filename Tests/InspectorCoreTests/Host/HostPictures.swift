@@ -68,14 +68,14 @@ struct HostPictures {
         #expect(counted == model.shown?.sockets.count)
         let api = try #require(programs.rows.first { $0.title == "api.py[4711]" })
         #expect((api.established, api.listening, api.count) == (1, 1, 2))
-        while model.list.programs?.current?.owner != .process(4_711) { model.press(.character("j")) }
+        while model.list.programs?.current?.owner != .process(4_711, on: nil) { model.press(.character("j")) }
         model.press(.enter)
         #expect(model.list.programs == nil && model.list.rows.count == 2 && model.list.filter.text == "pid:4711")
         model.press(.escape)
         #expect(model.list.programs?.current?.owner != nil && model.list.filter.isEmpty)
         _ = model.update(.command("filter state:listen"))
         #expect(model.list.programs?.rows.map(\.count).max() == 1)
-        while model.list.programs?.current?.owner != .process(812) { model.press(.character("j")) }
+        while model.list.programs?.current?.owner != .process(812, on: nil) { model.press(.character("j")) }
         model.press(.enter)
         #expect(model.list.filter.text == "(state:listen) pid:812" && model.list.rows.count == 1)
         model.press(.escape, .character("p"))

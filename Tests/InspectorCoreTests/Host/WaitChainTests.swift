@@ -122,6 +122,21 @@ struct WaitChainTests {
         #expect(serving.allSatisfy { $0.severity == .note }, "\(serving)")
     }
 
+    @Test("one look at a thread that runs decides nothing, two do", arguments: [7, 8])
+    func runningOn(switches: UInt64) {
+        var world = Self.proxied(.running), judge = HostJudge()
+        world.processes[91]?.threads[0].state = UInt8(ascii: "R")
+        for (time, count, mayRunOn) in [(10.0, 7, true), (11, switches, false)] {
+            world.processes[91]?.threads[0].switches = count
+            judge.absorbExamined(world.look(time))
+            #expect(judge.mayRunOn(about: [], [81]) == mayRunOn)
+        }
+        let waiting = Self.proxied(.futex)
+        var other = HostJudge()
+        other.absorbExamined(waiting.look(10))
+        #expect(!other.mayRunOn(about: [], [81]))
+    }
+
     // MARK: Rules of a link
 
     @Test("of an event loop, a question that was asked long after, or before, is no link; of two, none is chosen")

@@ -57,6 +57,11 @@ extension HostJudge {
         return WaitChains.grouped(found)
     }
 
+    /// Whether a chain through these ends in a thread that runs, of which another look may say that it does not pause.
+    package func mayRunOn(about sockets: Set<UInt64>, _ processes: Set<Int32>) -> Bool {
+        chains(about: sockets, processes).contains(where: \.end.mayRunOn)
+    }
+
     /// Returns the words of a chain.
     func words(_ chain: WaitChain) -> WaitWords { WaitWords(facts: facts, chain: chain) }
 

@@ -60,6 +60,8 @@ struct WaitEnd: Sendable {
     var thread: Int32?
     /// Whether a thread that runs is that of an event loop, which serves everybody. Any other may work for this one.
     var isLoop = false
+    /// Whether its thread runs, and only one look has seen it, which does not tell whether it pauses.
+    var mayRunOn = false
 
     init(_ kind: Kind, _ words: String, for lasting: Duration? = nil) {
         (self.kind, self.words, self.lasting) = (kind, words, lasting)

@@ -115,6 +115,7 @@ struct WaitEnds {
         }
         found.lasting = thread.isRunning ? nil : thread.idle
         found.thread = thread.number
+        found.mayRunOn = facts.ledger.mayRunOn(thread)
         return found
     }
 

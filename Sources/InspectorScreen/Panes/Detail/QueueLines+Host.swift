@@ -70,12 +70,13 @@ extension DetailBuilder {
         var first = Line("\(socket.id) ", Style(.heading))
         first.append(safe("\(host.transport.rawValue) \(socket.local.map { "\($0)" } ?? "-")"))
         if host.state != .listening { first.append(safe(" > \(socket.peer.map { "\($0)" } ?? "-")")) }
-        var words = [first, safe(host.programText)]
+        var words = [first, safe(host.programText + (host.machine.map { " on \($0)" } ?? ""))]
+        if host.isLost { words.append(Line("last seen, its host is lost", Style(.warn))) }
         if let descriptor = socket.descriptor { words.append(Line("fd \(descriptor)")) }
         words.append(safe(host.programUserText, .dim))
         if let container = host.container { words.append(safe("container \(container)", .dim)) }
         if let pod = host.pod { words.append(Line(pod, Style(.dim))) }
-        if let namespace = host.namespace, namespace.ordinal != 0 {
+        if let namespace = host.namespace, !namespace.isOwn {
             words.append(safe("netns \(namespace.label)", .dim))
         }
         words.append(Line("from outside", Style(.dim)))
@@ -107,10 +108,11 @@ extension DetailBuilder {
         return words
     }
 
-    /// Returns the other end, if it is on this host.
+    /// Returns the other end, if it is on a host that is looked at.
     private func hostPeer(_ host: HostSnapshot) -> [Row] {
         guard let peer = host.peer, let other = model.shown?.socket(peer), let facts = other.host else { return [] }
-        var words = [Line("\(peer)", Style(.heading)), safe(facts.programText)]
+        let place = facts.machine.map { " on \($0)" } ?? ""
+        var words = [Line("\(peer)", Style(.heading)), safe(facts.programText + place)]
         if let descriptor = other.descriptor { words.append(Line("fd \(descriptor)")) }
         words.append(safe(facts.asksWords ?? "activity unknown"))
         return [rule("other end", right: model.naming("{other-leg} goes there"))] + wrapped(words, separator: "  ")

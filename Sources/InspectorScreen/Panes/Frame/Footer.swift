@@ -103,6 +103,10 @@ package enum Footer {
                 let socket = Format.count(programs.rows.reduce(0) { $0 + $1.count }, "socket")
                 return "\(Format.count(programs.rows.count, "program")) with \(socket), worst first"
             }
+            if let host = model.currentHost {
+                let words = [host.words, host.said].compactMap { $0 }.joined(separator: "; ")
+                return Shorten.clause(model.sanitizer.text(words), to: model.size.width - 2)
+            }
             let rows = model.list.rows.count
             let all = model.list.total
             let counts =

@@ -57,7 +57,7 @@ package enum Header {
             let role: Role = child.ending == nil ? .lit : child.ending == .exit(0) ? .dim : .warn
             model.sanitizer.append(child.chip, Style(role), to: &line)
         }
-        if model.shared.showsHost { return host(model, line) }
+        if model.shared.showsHost { return host(model, line, without: without) }
         guard without < 4 else { return line }
         line.append("  \(model.hasEnded ? "open" : "live") \(model.shared.summary.live)")
         if without < 3 { line.append("  closed \(model.shared.summary.closed)", Style(.closed)) }
@@ -92,18 +92,38 @@ package enum Header {
     }
 
     /// Returns the number of sockets, and what is hidden of them.
-    private static func host(_ model: Model, _ start: Line) -> Line {
+    private static func host(_ model: Model, _ start: Line, without: Int) -> Line {
         var line = start
         let summary = model.shared.summary
-        line.append("  sockets \(summary.live)  listening \(summary.listening)")
+        let hosts = model.shared.hosts
+        if !hosts.isEmpty { append(hosts, to: &line, without: without, model) }
+        line.append("  sockets \(summary.live)")
+        if hosts.isEmpty || without < 3 { line.append("  listening \(summary.listening)") }
         let hidden = summary.hiddenOwners.values.reduce(0, +)
         if hidden > 0 { line.append("  owners of \(hidden) unknown", Style(.dim)) }
         return line
     }
 
+    /// Appends each host with its state, or for lack of room how many are in which state.
+    private static func append(_ hosts: [HostStatus], to line: inout Line, without: Int, _ model: Model) {
+        guard without < 4 else {
+            let lost = hosts.count { $0.state != .live }
+            line.append("  \(Format.count(hosts.count, "host"))")
+            if lost > 0 { line.append(", \(lost) not live", Style(.warn)) }
+            return
+        }
+        for host in hosts {
+            line.append("  ")
+            let words = without < 2 ? host.words : without < 3 ? host.shortWords : "\(host.name) \(host.word)"
+            var text = Line()
+            model.sanitizer.append(words, Style(HostsView.role(host)), to: &text)
+            line.append(text.clipped(to: 60, model.glyphs))
+        }
+    }
+
     /// Appends the inspected program, if it is not this one.
     private static func append(_ programs: [ProgramInfo], to line: inout Line, _ model: Model) {
-        guard let first = programs.first else { return }
+        guard let first = programs.first, first.hosts.isEmpty else { return }
         var title = Line()
         model.sanitizer.append(
             programs.count == 1 ? first.title : "\(programs.count) programs", Style(.heading), to: &title)

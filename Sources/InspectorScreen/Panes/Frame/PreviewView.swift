@@ -10,7 +10,7 @@ package enum PreviewView {
             return
         }
         let below =
-            model.list.found != nil || model.list.programs != nil
+            model.list.found != nil || model.list.programs != nil || model.list.hosts != nil
             ? 0 : model.list.rows.count - model.list.top - model.layout(canvas.size, model.tab).listRows
         let keys = model.naming("{open} open, {detail} detail")
         let more = below > 0 ? "\(Format.count(below, "more row")) below" : ""

@@ -76,6 +76,7 @@ extension ListPane {
         let height = max(1, height)
         found?.keepInSight(height: height)
         programs?.keepInSight(height: height)
+        hosts?.keepInSight(height: height)
         if let selected, let row = row(of: selected, in: shared) {
             top = min(top, row)
             top = max(top, row - height + 1)

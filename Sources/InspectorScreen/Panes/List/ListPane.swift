@@ -77,6 +77,8 @@ package struct ListPane: Equatable, Sendable {
     package internal(set) var found: FoundPane?
     /// The list of programs that replaces the rows, or `nil` if sockets are listed.
     package internal(set) var programs: ProgramsPane?
+    /// The list of hosts that replaces the rows, or `nil`.
+    package internal(set) var hosts: HostsPane?
     /// The filter of the list of programs from which the sockets of one were opened.
     var programsFilter: Filter?
     /// The number of searches over all connections.

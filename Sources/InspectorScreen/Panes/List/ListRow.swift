@@ -28,6 +28,8 @@ struct ListRow {
                 put(Line("*", Style(.key, [.bold])), Place(x: place.x - 1, width: 1))
             }
         }
+        // What was last seen of a lost host.
+        if socket.host?.isLost == true { canvas.restyle(row: index, in: rect) { Style(.dim, $0.emphasis) } }
         guard isSelected else { return }
         canvas.restyle(row: index, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
     }

@@ -5,6 +5,7 @@ import SocketCore
 package enum ListView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         if let found = model.list.found { return FoundView.draw(found, model, rect, on: &canvas) }
+        if let hosts = model.list.hosts { return HostsView.draw(hosts, model, rect, on: &canvas) }
         guard let snapshot = model.shown, !snapshot.sockets.isEmpty else { return drawEmpty(model, rect, on: &canvas) }
         if let programs = model.list.programs { return ProgramsView.draw(programs, model, rect, on: &canvas) }
         let visible = model.list.rows.dropFirst(model.list.top).prefix(max(0, rect.height - 1)).compactMap { id in
@@ -34,7 +35,8 @@ package enum ListView {
             : model.shared.showsCapture
                 ? "  no traffic yet"
                 : !programs.isEmpty && programs.allSatisfy(\.isOutside)
-                    ? "  no visible sockets"
+                    ? model.shared.hosts.isEmpty
+                        ? "  no visible sockets" : model.naming("  no sockets yet: {hosts} says why")
                     : model.naming("  no sockets yet: {connect} connects, {listen} listens")
         canvas.draw(Line(text, Style(.dim)), row: 1, in: rect, model.glyphs)
     }

@@ -5,9 +5,9 @@ import SocketCore
 package struct ProgramsPane: Hashable, Sendable {
     /// The owner whose sockets a row counts.
     package enum Owner: Hashable, Sendable {
-        case process(Int32)
+        case process(Int32, on: String?)
         /// This user's programs that can't be seen.
-        case user(UInt32)
+        case user(UInt32, on: String?)
         /// Sockets that their programs have closed, or not accepted yet.
         case nobody
     }
@@ -36,8 +36,8 @@ package struct ProgramsPane: Hashable, Sendable {
         /// The filter that selects its sockets, or `nil` if there is none.
         var filter: String? {
             switch owner {
-            case .process(let number): "pid:\(number)"
-            case .user(let number): "user:\(number)"
+            case .process(let number, let machine): "pid:\(number)" + (machine.map { " host:\($0)" } ?? "")
+            case .user(let number, let machine): "user:\(number)" + (machine.map { " host:\($0)" } ?? "")
             case .nobody: nil
             }
         }
@@ -88,12 +88,16 @@ package struct ProgramsPane: Hashable, Sendable {
 
 extension ProgramsPane.Owner {
     fileprivate init(_ host: HostSnapshot) {
-        self = host.process.map { .process($0) } ?? host.user.map { .user($0) } ?? .nobody
+        let machine = host.machine
+        self = host.process.map { .process($0, on: machine) } ?? host.user.map { .user($0, on: machine) } ?? .nobody
     }
 }
 
 extension HostSnapshot {
-    fileprivate var ownerTitle: String { program ?? (user == nil ? "no program" : programUserText) }
+    fileprivate var ownerTitle: String {
+        guard program != nil || user != nil else { return "no program" }
+        return (program ?? programUserText) + (machine.map { " on \($0)" } ?? "")
+    }
 }
 
 extension ProgramsPane.Row {
