@@ -88,7 +88,8 @@ struct KeyCase {
     ]
 
     private static let list: [String: KeyCase] = [
-        "programs": .shows("only socktui host lists programs"), "zoom": .shows("ZOOM"),
+        "programs": .shows("only socktui host lists programs"),
+        "hosts": .shows("only socktui host @NAME lists hosts"), "zoom": .shows("ZOOM"),
         "up": KeyCase(before: ["j", "j"], selects: 2), "down": KeyCase(selects: 2),
         "first": KeyCase(before: ["j"], selects: 1), "last": KeyCase(selects: 12),
         "page-down": KeyCase(selects: 12), "page-up": KeyCase(before: ["G"], selects: 1),
