@@ -28,14 +28,16 @@ struct CallTests {
 
     @Test("amounts, results and errors are those of strace, in order, and no other descriptor is listed")
     func equal() throws {
-        let script = ["python3", "-c", CallScripts.every, folder.path + "/file"]
+        let script = [Peer.python, "-c", CallScripts.every, folder.path + "/file"]
         let traced =
             "accept4,accept,read,write,readv,writev,recvfrom,sendto,recvmsg,sendmsg,sendfile,splice,shutdown,close"
         let file = folder.path + "/strace"
+        // Where HOME is not set, Python asks for the user's home, through sockets.
         let strace = try ChildProcess.run(
-            ["strace", "-f", "-yy", "-s", "32", "-e", "trace=\(traced)", "-e", "signal=none", "-o", file] + script)
+            ["strace", "-f", "-yy", "-s", "32", "-e", "trace=\(traced)", "-e", "signal=none", "-o", file] + script,
+            environment: Program.environment(folder.path))
         try #require(strace.status == 0, "\(strace.errors)")
-        let wanted = try ChildProcess.run(["python3", "-c", CallScripts.reading, file])
+        let wanted = try ChildProcess.run([Peer.python, "-c", CallScripts.reading, file])
         try #require(wanted.status == 0, "\(wanted.errors)")
         let (outcome, report) = try run(script)
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -49,7 +51,7 @@ struct CallTests {
 
     @Test("children, threads, stops, signals and exec are as without, and each child's call is there")
     func children() throws {
-        let script = ["python3", "-c", CallScripts.children]
+        let script = [Peer.python, "-c", CallScripts.children]
         let bare = try ChildProcess.run(script)
         let (outcome, report) = try run(script)
         #expect(outcome.errors.hasPrefix(bare.output) && bare.output.contains("after exec"), "\(outcome)\n\(bare)")
@@ -67,7 +69,7 @@ struct CallTests {
     @Test("a call on a connection through the relay has its session, and without --calls there is no line")
     func sessions() throws {
         let server = try Peer.server(keeping: folder) {
-            ["python3", "-m", "http.server", "--bind", "127.0.0.1", "-d", folder.path, "\($0)"]
+            [Peer.python, "-m", "http.server", "--bind", "127.0.0.1", "-d", folder.path, "\($0)"]
         }
         let url = "http://127.0.0.1:\(server.port)/"
         let (outcome, report) = try run(["curl", "-sS", url])
@@ -92,7 +94,7 @@ struct CallTests {
     func recorded() throws {
         let file = folder.path + "/calls.pcapng"
         let live = try Program.run(
-            ["run", "--json", "--calls", "--record", file, "--", "python3", "-c", CallScripts.waits])
+            ["run", "--json", "--calls", "--record", file, "--", Peer.python, "-c", CallScripts.waits])
         #expect(live.status == 0, "\(live.errors)")
         let lines = try Report(live.output).lines("call")
         func only(_ name: String) throws -> Value {
@@ -117,7 +119,7 @@ struct CallTests {
     @Test("a killed socktui leaves the program running, a killed tracer ends it, and nothing is left")
     func deaths() throws {
         let outcome = try ChildProcess.run(
-            ["python3", "-c", CallScripts.deaths, Program.path, folder.path],
+            [Peer.python, "-c", CallScripts.deaths, Program.path, folder.path],
             environment: Program.environment(folder.path))
         #expect(
             outcome.output == """

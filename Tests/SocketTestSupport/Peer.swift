@@ -31,6 +31,13 @@ package final class Peer {
         return folders.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
     }
 
+    /// Python itself. What PATH has as `python3` may be a script that runs a dozen programs before it, whose calls and
+    /// processes a test of a program's calls and processes would count.
+    package static let python: String = {
+        let said = try? ChildProcess.run(["python3", "-c", "import sys; print(sys.executable)"])
+        return said.flatMap { $0.output.split(separator: "\n").first.map(String.init) } ?? "python3"
+    }()
+
     /// Starts a program; `folder` is kept as long as it runs.
     package init(_ words: [String], keeping folder: TemporaryFolder? = nil) throws {
         var ends: [Int32] = [-1, -1]
