@@ -219,7 +219,8 @@ struct TrafficTests {
         #expect(all[fold - 1] == "  line 20")
         let hidden = all[fold].split(separator: " ").compactMap { Int($0) }.first
         let tail = all[(fold + 1)...].first.flatMap { Int($0.dropFirst(7)) } ?? 0
-        #expect(hidden == (21..<tail).reduce(0) { $0 + "line \($1)\n".utf8.count })
+        let lengths = (21..<tail).map { number in "line \(number)\n".utf8.count }
+        #expect(hidden == lengths.reduce(0, +))
         model.press(.escape, .enter)
         #expect(TrafficDocument(model, width: 80).page(from: .init(block: 0, line: 0), rows: 1000).count > 500)
     }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A program that a test runs to its end. It starts with no signal blocked, unlike the threads of a test, and its
-/// output goes to files, so a daemon that it leaves behind holds nothing up.
+/// A program that a test runs to its end. It starts with no signal blocked, unlike the threads of a test, and ended by
+/// SIGPIPE; its output goes to files, so a daemon that it leaves behind holds nothing up.
 public struct ChildProcess {
     /// How a program ended, and what it wrote.
     public struct Outcome: Hashable, Sendable {
@@ -63,7 +63,11 @@ public struct ChildProcess {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // Whoever started the tests may ignore SIGPIPE, and what is ignored is inherited.
+        var broken = none
+        sigaddset(&broken, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &broken)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var arguments = words.map { strdup($0) } + [nil]
         var variables = environment(changes).map { strdup($0) } + [nil]
         defer { (arguments + variables).forEach { free($0) } }
