@@ -121,6 +121,14 @@ struct HouseTests {
         #expect(SourceTree.isExecutable(path))
     }
 
+    @Test("what measures answers --help, with its first comment")
+    func measuring() {
+        let scripts = SourceTree.files(below: "script").filter { $0.name.hasPrefix("measure-") }
+        #expect(scripts.count >= 9)
+        let others = scripts.filter { !$0.text.contains("argparse.ArgumentParser(description=__doc__") }
+        #expect(others.isEmpty, "\(others.map(\.path))")
+    }
+
     @Test("README's example is code that the tests compile")
     func readmeExample() throws {
         let readme = SourceTree.file("README.md")

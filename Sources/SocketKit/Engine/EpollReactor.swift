@@ -126,13 +126,12 @@ package final class EpollReactor: Reactor {
         func takeBatch() -> [Readiness] {
             var taken: [Readiness] = []
             swap(&taken, &batch)
+            // Not in `giveBack`, where the turn's reference still counts, and its memory would be allocated anew.
+            taken.removeAll(keepingCapacity: true)
             return taken
         }
 
-        func giveBack(_ used: consuming [Readiness]) {
-            batch = used
-            batch.removeAll(keepingCapacity: true)
-        }
+        func giveBack(_ used: consuming [Readiness]) { batch = used }
 
         deinit { memory.deallocate() }
     }
